@@ -2,9 +2,8 @@ package law
 
 import "time"
 
-// AIMD adds a slot while work comes back in time and cuts by a factor when it
-// does not: additive increase, multiplicative decrease, which is how TCP finds
-// its share of a link.
+// AIMD adds a slot while work comes back in time, and cuts the limit by a factor when work is late:
+// additive increase, multiplicative decrease, which is how TCP finds its share of a link.
 //
 // From a limit n a window leads to
 //
@@ -36,14 +35,15 @@ type AIMD struct {
 	// callers will wait. Defaults to 5 s.
 	Timeout time.Duration
 
-	// MaxTimeoutRate is the share of the work that may run out of time, from
-	// 0 to less than 1. 0 means that any timeout cuts.
+	// MaxTimeoutRate is the share of the work that may run out of time, from 0 to less than 1. 0
+	// means that any timeout cuts the limit.
 	MaxTimeoutRate float64
 
-	// Step is how many slots a raise adds. Defaults to 1.
+	// Step is the number of slots that a raise adds. Defaults to 1.
 	Step int
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has this many samples and one for each slot.
@@ -51,8 +51,8 @@ type AIMD struct {
 	MaxSamples int
 }
 
-// earlySamples is the number of samples that gives the average of work whose latency
-// varies by its own size to a tenth.
+// earlySamples is the number of samples whose average has an error of a tenth, if the standard
+// deviation of the latency equals its mean.
 const earlySamples = 100
 
 // Controller starts the law. A setting out of range is an error that matches

@@ -6,17 +6,18 @@ import (
 	"unique"
 )
 
-// Band holds a latency in a band around a target: above the band it cuts the limit by a
-// factor, below it adds a step if the limit was used, and inside it holds.
+// Band holds a latency in a band around a target: above the band it cuts the limit by a factor,
+// below the band it adds a step if the limit was used, and inside the band it keeps the limit.
 //
-// It suits a service with a latency objective that its unloaded latency stays
-// well below. The package documentation has its mathematics and its weakness.
+// Band suits a service whose latency without load stays well below its latency objective. The
+// package documentation has its mathematics and its weakness.
 //
 // The zero Band holds the p95 between 85 ms and 115 ms. Its options compose:
 //
 //	Band{Target: 50 * time.Millisecond, Signal: EWMA, Ceiling: 200 * time.Millisecond}
 //
-// follows the average, which reacts fast, while the p95 keeps the tail safe.
+// This Band follows the average, which reacts fast, while the ceiling of the p95 keeps the tail
+// safe.
 type Band struct {
 	// Target is the target of the signal. Defaults to 100 ms.
 	Target time.Duration
@@ -28,50 +29,51 @@ type Band struct {
 	// Signal is the signal held to Target. Defaults to the Quantile of the latency. EWMA is
 	// the moving average of the latency.
 	//
-	// QueueWait is the mean wait in the limiter's own queue. A higher limit shortens it, so
-	// the band is reversed: above it the limit gets a step, inside and below it holds. Slots
-	// are then added only while work waits for them. Only Ceiling and MaxErrorRate cut, and
-	// one of the two must be set.
+	// QueueWait is the mean wait in the limiter's own queue. A higher limit shortens it, so the
+	// band is reversed: above the band the limit gets a step, and inside and below the band it
+	// stays. Slots are then added only while work waits for them. Only Ceiling and MaxErrorRate cut
+	// the limit, and one of the two must be set.
 	Signal Signal
 
 	// Quantile is the quantile of the latency for Signal and Ceiling, from 0 to less than 1.
 	// Defaults to 0.95. Reasons name it to a tenth of a percent.
 	Quantile float64
 
-	// Ceiling bounds the Quantile of the latency with any Signal: above it the limit is cut,
-	// and within Tolerance below it is not raised. 0 means no bound.
+	// Ceiling bounds the Quantile of the latency with any Signal: above the ceiling the limit is
+	// cut, and within Tolerance below the ceiling it is not raised. 0 means no bound.
 	Ceiling time.Duration
 
-	// MaxErrorRate bounds the share of work that fails or times out, from 0 to less than 1:
-	// above it the limit is cut, and within Tolerance below it is not raised. 0 means no
-	// bound. Set it if work can time out: latency is measured on successes only, and looks
-	// good when slow work is cut off.
+	// MaxErrorRate bounds the share of work that fails or times out, from 0 to less than 1: above
+	// this rate the limit is cut, and within Tolerance below it the limit is not raised. 0 means no
+	// bound. Set it if work can time out: latency is measured on successes only, and looks good
+	// when slow work is cut off.
 	MaxErrorRate float64
 
-	// Step is how many slots a raise adds. Defaults to 1.
+	// Step is the number of slots that a raise adds. Defaults to 1.
 	Step int
 
 	// Factor is the share of the limit that a cut leaves, rounded down: from 0 to less than
 	// 1. Defaults to 0.7, which cuts 10 to 7, 4, 2, 1.
 	Factor float64
 
-	// MaxCut is the most slots that one cut may take. 0 means any number.
+	// MaxCut bounds the slots that one cut may take. 0 means no bound.
 	MaxCut int
 
-	// Proportional makes moves smaller near the band: a cut leaves bound over measured of the
-	// limit but no less than Factor, a raise adds the measured share of the way to the bound
-	// times Step. The bound is the edge that was crossed. A move is never less than one slot,
-	// so a larger Step costs no precision.
+	// Proportional makes moves smaller near the band. The bound is the edge that the signal
+	// crossed. A cut multiplies the limit by bound over signal, but by no less than Factor. A raise
+	// adds Step times the distance from the signal to the bound, as a share of the larger value. A
+	// move is never less than one slot, so a larger Step costs no precision.
 	Proportional bool
 
-	// Cooldown is the time after a cut in which nothing is measured, and so nothing decided,
-	// for its effect to show. It becomes [Plan].Settle. 0 means the time that the limiter
-	// lets any change settle: work that started before the cut does not judge the new limit
-	// in any case.
+	// Cooldown is the time after a cut in which the limiter neither measures nor decides, so that
+	// the effect of the cut can show. It becomes [Plan].Settle. 0 means the limiter's own time
+	// after any change. Work that started before the cut does not count for the new limit in any
+	// case.
 	Cooldown time.Duration
 
-	// MinSamples is the least number of samples for a decision. It becomes [Plan].MinSamples;
-	// a window with fewer holds the limit. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. It becomes [Plan].MinSamples; a
+	// window with fewer samples keeps the limit, unless its work is too slow. 0 means the
+	// MinSamples of the limiter.
 	MinSamples int
 }
 
@@ -152,8 +154,8 @@ const (
 	raise
 )
 
-// judge returns the direction of the limit and the signal that decided it. A guard that is
-// exceeded comes before the signal; one that is near only forbids a raise.
+// judge returns the direction of the limit and the signal that decided it. A guard that is exceeded
+// comes before the signal; a guard that is near only forbids a raise.
 func (b *Band) judge(w Window) (move, Reason) {
 	if w.Completed() == 0 && !w.Used() {
 		return hold, Reason{}
@@ -194,10 +196,9 @@ func (b *Band) judge(w Window) (move, Reason) {
 	return raise, r
 }
 
-// stuck judges a window that grew old before it had enough samples although the limit was
-// used. To hold until more work ends would freeze the limit just when the work is slowest, so
-// it is cut if the evidence is for that: the least latency, or without any, the age of the
-// oldest work.
+// stuck judges a window that grew old before it had enough samples although the limit was used. To
+// hold until more work ends would freeze the limit just when the work is slowest, so the limit is
+// cut if the least latency is too long or, without any success, if the oldest work is too old.
 func (b *Band) stuck(w Window) Reason {
 	bound := seconds(b.Target, 1+b.Tolerance)
 	if b.Signal == QueueWait {
@@ -251,8 +252,8 @@ func stand(s Signal, have, low, want, high float64) Reason {
 	return Reason{Within, s, have, want}
 }
 
-// seconds scales d. It rounds to the nanosecond, so that the p95 of 115 ms is
-// not above 100 ms and 15%.
+// seconds scales d. It rounds to the nanosecond, so that a p95 of 115 ms is not above 100 ms plus
+// 15%.
 func seconds(d time.Duration, by float64) float64 {
 	return math.Round(float64(d)*by) / float64(time.Second)
 }
@@ -270,7 +271,7 @@ func (b *Band) cut(limit float64, r Reason) float64 {
 	return left
 }
 
-// step returns how many slots to add: at least one.
+// step returns the number of slots to add: at least one.
 func (b *Band) step(r Reason) float64 {
 	if !b.Proportional {
 		return float64(b.Step)

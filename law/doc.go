@@ -7,7 +7,7 @@
 //
 // # Driving a law
 //
-// A [Law] is settings; its Controller method starts a [Controller], the state of one limiter.
+// A [Law] has the settings; its Controller method starts a [Controller], the state of one limiter.
 // The owner then repeats:
 //
 //	decision := controller.Next(window)
@@ -33,20 +33,20 @@
 //	n + Step            when s < T(1-t) and n was used
 //	n                   otherwise
 //
-// Down is geometric and up is arithmetic. From n to m slots a fall takes about
+// A fall is geometric and a rise is arithmetic. From n to m slots a fall takes about
 // ln(n/m)/ln(1/Factor) decisions, a rise (m-n)/Step. Too much work in flight harms all work, and a
-// free slot only itself, so the fall is faster. Among limiters that share a server this pair also
-// tends to equal shares (Chiu and Jain).
+// free slot harms only the work that waits for it, so the fall is faster. Among limiters that share
+// a server this pair also tends to equal shares (Chiu and Jain).
 //
 // Two conditions keep it steady if latency is a curve s(n):
 //
 //	s(n+Step) - s(n) < 2tT         a step up cannot jump over the band
 //	s(n*Factor) > T(1-t)           a cut from the upper edge lands inside it
 //
-// If the second fails the limit still settles, after a climb back from below the band. If the
-// first fails it oscillates: take a wider tolerance or a smaller step. If the latency without
-// any load comes near T, no limit helps and Band falls to the minimum: its target is
-// absolute.
+// If the second condition fails, the limit still settles, after a climb back from below the band.
+// If the first condition fails, the limit oscillates: take a wider tolerance or a smaller step. If
+// the latency without any load comes near T, no limit helps and Band falls to the minimum: its
+// target is absolute.
 //
 // # The other laws
 //
@@ -54,24 +54,24 @@
 //
 // [Fixed] keeps one limit. It is the baseline for comparisons.
 //
-// [AIMD] adds a slot while work comes back in time and cuts by a factor when it does not. For
-// downstreams that refuse or time out; blind to latency below its Timeout.
+// [AIMD] adds a slot while work comes back in time, and cuts the limit by a factor when work is
+// late. It suits downstreams that refuse or time out, and is blind to latency below its Timeout.
 //
-// [Gradient] compares the latency with the least that it has seen: n R0/R plus the
-// root of n. For steady work of one kind; a least latency is a minimum of noise.
+// [Gradient] compares the latency with the least latency that it has seen: n R0/R plus the root of
+// n. It suits steady work of one kind, because noise lowers the least latency.
 //
-// [Gradient2] compares the latency with its own long-term average. Robust to noise; but the
+// [Gradient2] compares the latency with its own long-term average. It is robust to noise, but its
 // average comes to follow an overload.
 //
-// [Vegas] estimates the length of the queue in slots, n(1-R0/R), and keeps it between two
-// bounds. For small limits; it sheds slots of a large one without need.
+// [Vegas] estimates the length of the queue in slots, n(1-R0/R), and keeps it between two bounds.
+// It suits small limits, and sheds slots of a large limit without need.
 //
-// [Little] computes the limit from peak throughput and no-load latency, which it
-// re-measures: P((2+Alpha)R0-R). It finds a limit in a few windows and needs no
-// target; a maximum of noisy windows is no capacity.
+// [Little] computes the limit from peak throughput and no-load latency, which it re-measures:
+// P((2+Alpha)R0-R). It finds a limit in a few windows and needs no target, but a maximum of noisy
+// windows may exceed the capacity.
 //
-// [PID] holds a latency at a target, like Band, by a PID controller on
-// logarithms. Smooth, and at rest at the target; the target is absolute.
+// [PID] holds a latency at a target, like Band, by a PID controller on logarithms. It is smooth,
+// and comes to rest at the target. The target is absolute.
 //
 // [Setpoint] holds the latency at a multiple of the no-load latency, which all
 // limiters of a server measure at the same moments. It needs no target.

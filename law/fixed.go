@@ -5,16 +5,16 @@ import "cmp"
 // Fixed keeps one limit, regardless of measurements. Use it to pin a limit by hand, or as the
 // baseline for an adaptive law.
 //
-// It fails when the work or the server changes: a limit that is right for one is
-// too much for half of it and wastes half of the double.
+// Fixed fails when the work or the server changes: a limit that suits one server overloads a server
+// of half its size, and leaves half of a server of twice its size idle.
 type Fixed struct {
-	// Limit is the limit, brought within the bounds. 0 means the one that
-	// the limiter has, at first [Bounds].Initial.
+	// Limit is the limit, brought within the bounds. 0 means the limit that the limiter has, at
+	// first [Bounds].Initial.
 	Limit int
 }
 
-// Controller starts the law. A setting out of range is an error that matches
-// [ErrConfig]. The Controller is also a [Retuner], for the limit that it has.
+// Controller starts the law. A setting out of range is an error that matches [ErrConfig]. The
+// Controller is also a [Retuner], which accepts no other limit.
 func (l Fixed) Controller(Bounds) (Controller, error) {
 	return started(l, func(l Fixed) Controller { return fixedController(l.Limit) })
 }
@@ -27,7 +27,7 @@ func (l *Fixed) form() form {
 	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit, unset: "the limit that the limiter has"}}}}
 }
 
-// A fixedController has the limit, or 0 for that of the limiter.
+// A fixedController has the limit, or 0 for the limit of the limiter.
 type fixedController int
 
 func (c fixedController) Next(w Window) Decision {
@@ -41,7 +41,7 @@ func (fixedController) Learned(int) Knowledge { return Knowledge{} }
 // Resume does nothing.
 func (fixedController) Resume(Knowledge) {}
 
-// Retune keeps a limit that does not change.
+// Retune accepts only the limit that the controller has. A new limit needs a new controller.
 func (c fixedController) Retune(l Law) bool {
 	same, ok := l.(Fixed)
 	return ok && same.Limit == int(c)

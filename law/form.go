@@ -27,7 +27,7 @@ type form struct {
 	bare     bool // a value without a name is the first setting
 
 	// last checks complete settings against one another, and fills in defaults that depend on
-	// several. It may be nil.
+	// several settings. It may be nil.
 	last func() (complaint string)
 }
 
@@ -77,8 +77,8 @@ func started[L any, P formed[L]](l L, start func(complete L) Controller) (Contro
 	return start(complete), nil
 }
 
-// retuned takes over the settings of l if it is a law of the same type and they
-// are in range.
+// retuned takes over the settings of l if l is a law of the same type and its settings are in
+// range.
 func retuned[L Law, P formed[L]](settings *L, l Law) bool {
 	same, ok := l.(L)
 	if !ok {
@@ -122,7 +122,7 @@ type Form struct {
 // A Setting is one of the settings in the text of a law.
 type Setting struct {
 	Name    string // as in name=value
-	Default string // the value if it is left out; empty if there is no default
+	Default string // the value of a setting that is left out; empty if there is no default
 	Allowed string // in words, such as "0 to less than 1"
 }
 

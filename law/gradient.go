@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Gradient compares the latency now with the least it has seen, and moves the
-// limit by their ratio.
+// Gradient compares the latency now with the least latency that it has seen, and moves the limit by
+// their ratio.
 //
 // With the latency R of the window and the least latency R0 over all windows, a
 // limit n leads to
@@ -15,11 +15,12 @@ import (
 //	n' = n * g + q,  g = Tolerance * R0/R, from 1/2 to 1
 //	                 q = sqrt(n), at least 4: the allowed queue
 //
-// While R is within Tolerance of R0, g is 1 and the limit grows by q a window. It is at rest
-// if n(1-g) = q: with n at 100 and a q of 10 at R = Tolerance * R0 / 0.9. The square root
-// lets small limits grow fast and allows large ones a smaller share of queueing, which fits
-// the noise of many independent arrivals. A decision that lowers the limit moves only the
-// share Smoothing of the way; one that raises it is taken whole. Timeouts cut by Backoff.
+// While R is within Tolerance of R0, g is 1 and the limit grows by q a window. It is at rest if
+// n(1-g) = q: with n at 100 and a q of 10 at R = Tolerance * R0 / 0.9. The square root lets small
+// limits grow fast and allows large limits a smaller share of queueing, which fits the noise of
+// many independent arrivals. A decision that lowers the limit moves it only the share Smoothing of
+// the way. A decision that raises the limit moves it all the way. Timeouts and refusals by the
+// downstream cut it by Backoff.
 //
 // R0 can only fall, so it is forgotten every Remeasure windows: the limit is lowered to q,
 // running work gets two latencies to drain, and R0 starts anew. The cost is the climb back,
@@ -28,10 +29,10 @@ import (
 // It suits a service whose latency without load is steady and whose work is of
 // one kind.
 //
-// It fails if the least latency says little. R0 is the minimum of noise: the more the latency
-// varies, the further R0 lies below the true latency and the lower the limit, unless
-// Tolerance makes up for it. Work that becomes slower looks like a queue until the next
-// re-measurement, and an R0 measured in an overload takes the overload for normal.
+// It fails if the least latency is not the latency without load. R0 is the minimum of noisy values:
+// the more the latency varies, the further R0 lies below the true latency and the lower the limit,
+// unless Tolerance makes up for it. Work that becomes slower looks like a queue until the next
+// re-measurement, and an R0 that was measured in an overload makes the overload look normal.
 //
 // The zero Gradient has the defaults of the source, Netflix concurrency-limits
 // (class GradientLimit). Unlike the source it raises only a limit that was used,
@@ -48,15 +49,16 @@ type Gradient struct {
 	// Smoothing is the share of a lowering that is carried out, from 0 to 1. Defaults to 0.2.
 	Smoothing float64
 
-	// Backoff is the share of the limit left by a window with timeouts, before Smoothing:
-	// from 0 to less than 1. Defaults to 0.9.
+	// Backoff is the share of the limit that a window with timeouts or refusals leaves, before
+	// Smoothing: from 0 to less than 1. Defaults to 0.9.
 	Backoff float64
 
 	// Remeasure is the number of windows after which the least latency is measured anew.
 	// Defaults to 1000.
 	Remeasure int
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has this many samples and one for each slot.
@@ -65,9 +67,9 @@ type Gradient struct {
 }
 
 const (
-	gradientQueue = 4 // the square root is at least this
+	gradientQueue = 4 // the least value of the square root
 
-	// steepest keeps one bad window from costing more than half.
+	// steepest bounds a fall: one bad window takes at most half of the limit.
 	steepest = 0.5
 	// drain is the number of latencies that a lowered limit gets to take effect before the
 	// latency without load is measured.
@@ -100,7 +102,7 @@ type gradientController struct {
 	Gradient
 	limit   estimate
 	least   float64 // least latency in seconds, 0 before the first
-	windows int     // since it was measured anew
+	windows int     // since least was measured anew
 }
 
 // Retune takes new settings and keeps the limit and the least latency.

@@ -13,18 +13,18 @@ import (
 //	n' = n + Smoothing (n*g + Queue - n),  g = Tolerance * L/R, from 1/2 to 1
 //	L' = L + 2/(Long+1) (R - L)
 //
-// The first ten windows have a plain average. While R is within Tolerance of L the limit
-// grows by Smoothing*Queue a window, which is less than a slot. It is at rest if n(1-g) =
-// Queue. An L of more than twice R loses a twentieth a window, so that it does not take Long
-// windows to forget an overload.
+// The first ten windows have a plain average. While R is within Tolerance of L the limit grows by
+// Smoothing*Queue a window, which is 0.8 slots with the defaults. It is at rest if n(1-g) = Queue.
+// An L of more than twice R loses a twentieth a window, so that it does not take Long windows to
+// forget an overload.
 //
 // [Gradient] needs a minimum; an average is robust. So Gradient2 suits work whose latency
 // varies, and a base that drifts.
 //
-// It fails because the average follows the overload that it should detect. In an overload
-// that lasts, L rises to R within about Long windows, g comes back to 1 and the limit climbs;
-// started inside an overload it takes that for normal. It reacts only to a change, grows by
-// fifths of a slot, and cannot hold a latency.
+// It fails because the average follows the overload that it should detect. In an overload that
+// lasts, L rises to R within about Long windows, g comes back to 1 and the limit climbs; a limiter
+// that starts inside an overload takes the overload for normal. It reacts only to a change, grows
+// by fifths of a slot, and cannot hold a latency.
 //
 // The zero Gradient2 has the defaults of the source, Netflix concurrency-limits
 // (class Gradient2Limit). Unlike the source it raises only a limit that was used
@@ -43,7 +43,8 @@ type Gradient2 struct {
 	// Long is the number of windows in the long-term average. Defaults to 600.
 	Long int
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has this many samples and one for each slot.
@@ -54,7 +55,7 @@ type Gradient2 struct {
 const (
 	warmUp     = 10   // windows with a plain average
 	outdated   = 2    // latencies above which the long-term average is reduced
-	forgetting = 0.95 // its factor for each window then
+	forgetting = 0.95 // factor of an outdated average in each window
 )
 
 // Controller starts the law. A setting out of range is an error that matches

@@ -15,8 +15,8 @@ type Law interface {
 	Controller(Bounds) (Controller, error)
 }
 
-// Start returns the initial limit if the configuration gives none. A law chooses it by a
-// method Start() int; the others start from 20.
+// Start returns the initial limit if the configuration gives none. A law chooses it by a method
+// Start() int; other laws start from 20.
 func Start(l Law) int {
 	if s, ok := l.(interface{ Start() int }); ok {
 		return s.Start()
@@ -25,13 +25,13 @@ func Start(l Law) int {
 }
 
 // A Controller is a running [Law]: the state of one limiter. Its owner calls Next from one
-// goroutine at a time and never keeps it waiting, so Next must not block, allocate or read a
+// goroutine at a time and all work waits for the answer, so Next must not block, allocate or read a
 // clock.
 //
-// A limiter calls Next and Retune, and Law.Controller in an update, under its lock. Limiters
-// of one bulkhead.Set with a cap share that lock, and the set has locks of its own. So none
-// of the three may call its limiter, the set, or any other limiter of the set: that would
-// deadlock. A hook such as OnEvent may, because it runs after the lock is released.
+// A limiter calls Next and Retune, and Law.Controller in an update, under its lock. Limiters of one
+// bulkhead.Set with a cap share that lock, and the set has locks of its own. So none of these three
+// methods may call its limiter, the set, or any other limiter of the set: that would deadlock. A
+// hook such as OnEvent may, because it runs after the lock is released.
 //
 // A Controller may also implement [Retuner] and [Resumer].
 type Controller interface {
@@ -41,8 +41,8 @@ type Controller interface {
 	Next(Window) Decision
 }
 
-// A Retuner is a [Controller] that can take over new settings and keep its state. Retune
-// reports whether it did; it declines a Law of another type.
+// A Retuner is a [Controller] that can take over new settings and keep its state. Retune reports
+// whether it took the settings over. It declines a Law of another type.
 type Retuner interface {
 	Retune(Law) bool
 }
@@ -87,7 +87,7 @@ type Window struct {
 	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started
 
-	// Work that ended in the window and had started before measuring began. Its
+	// These counts have work that ended in the window and had started before measuring began. Its
 	// latency is no sample.
 	Carried       int // work that succeeded
 	CarriedFailed int // work that failed or ran out of time
@@ -97,11 +97,11 @@ type Window struct {
 	Deviation time.Duration // standard deviation of the latency
 	Least     time.Duration // smallest latency
 	EWMA      time.Duration // exponentially weighted average latency, across windows
-	Latencies Latencies     // their distribution; only valid during the call of Next
+	Latencies Latencies     // distribution of the latencies; only valid during the call of Next
 
 	InFlight float64       // mean work in flight, weighted by time
 	Crowd    float64       // mean work in flight, weighted by work: the concurrency that each piece of work met
-	Held     Held          // the part of all this in which the limit held work back
+	Held     Held          // the part of the window in which the limit held work back
 	Peak     int           // most work in flight at once
 	First    int           // work in flight when measuring began
 	Last     int           // work in flight now
@@ -115,16 +115,16 @@ type Window struct {
 	// arrivals. It is 0 if most work has no deadline.
 	Deadline time.Duration
 
-	// Closed is the wall clock when the window was closed, the zero Time if unknown.
-	// Independent limiters agree on it as far as their machines do, so a law may use it to
-	// act in step with others. Do not measure intervals by it.
+	// Closed is the wall clock when the window was closed, the zero Time if unknown. Independent
+	// limiters agree on it as far as the clocks of their machines do, so a law may use it to act in
+	// step with others. Do not measure intervals by it.
 	Closed time.Time
 }
 
 // Held is the part of a [Window] in which the limit held work back. In intermittent traffic
 // only that part says something about the limit.
 type Held struct {
-	Elapsed   time.Duration // how long
+	Elapsed   time.Duration // length of this part
 	InFlight  float64       // mean work in flight
 	Completed int           // work that ended with any outcome
 }
@@ -172,8 +172,8 @@ func (w Window) Throughput() float64 {
 	return float64(w.Samples) / w.Elapsed.Seconds()
 }
 
-// Used reports whether the limit was ever reached. A law should raise only a limit that was
-// used: an idle one says nothing about a higher one.
+// Used reports whether the limit was ever reached. A law should raise only a limit that was used:
+// an idle limit says nothing about a higher limit.
 func (w Window) Used() bool { return w.Peak >= w.Limit || w.Refused > 0 }
 
 // A Decision is a law's answer to a window.
@@ -189,7 +189,7 @@ type Plan struct {
 	Settle     time.Duration // after a change, let work in flight settle this long before measuring
 	Interval   time.Duration // decide this often
 	MinSamples int           // decide on no fewer samples; the window stays open until then
-	MaxSamples int           // decide as soon as there are this many, and measure each window afresh
+	MaxSamples int           // decide at this number of samples, and measure each window afresh
 	MaxAge     time.Duration // look no further back
 	Carried    bool          // count work that had started before measuring began among MinSamples
 
@@ -227,8 +227,8 @@ type Knowledge struct {
 	NoLoad time.Duration // latency without load, 0 if unknown
 }
 
-// A Resumer is a [Controller] whose knowledge can outlive it. A law without one keeps only its
-// limit.
+// A Resumer is a [Controller] whose knowledge can outlive it. A limiter of another law keeps only
+// its limit.
 type Resumer interface {
 	Controller
 

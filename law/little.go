@@ -6,9 +6,9 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Little computes the limit from Little's law: work in flight is throughput times
-// latency, so a server that can do P a second, at a latency of R0 when nothing
-// waits, needs P*R0 slots to be busy, and not more.
+// Little computes the limit from Little's law: work in flight is throughput times latency, so a
+// server that can serve P requests a second, at a latency of R0 when no work waits, needs P*R0
+// slots to be busy, and no more.
 //
 // Below its peak a server's latency stays at R0 and throughput follows the load; above it
 // throughput stays at P and latency follows the load. So with the average latency R of a
@@ -18,52 +18,49 @@ import (
 //
 // Without a queue R is R0 and n is P*R0*(1+Alpha): the limit leaves room of Alpha for more
 // throughput to show. As a queue builds, R rises and n falls. At the peak, where n = P*R, the
-// two meet at R = (1+Alpha/2) R0: the law keeps that queue on any server. It never goes below
-// Floor*P*R0, and does not fall while R is below (1+Alpha/2) R0: there a limit is above n
-// only because it is not filled.
+// formula holds at R = (1+Alpha/2) R0: the law keeps that queue on any server. The limit never goes
+// below Floor*P*R0, and does not fall while R is below (1+Alpha/2) R0: there it is above n only
+// because it is not filled.
 //
 // # Measurements
 //
-// R and P come from windows that close after MaxSamples, and after far fewer
-// while the limit still grows from its start. R is the work in flight over the
-// throughput.
+// R and P come from windows that close after MaxSamples, and after far fewer samples while the
+// limit still grows from its start. R is the work in flight over the throughput.
 //
-// R0 follows falls: a lower R moves it the share EMA of the way, less if the
-// window has fewer than MaxSamples, so that one lucky window does not halve it.
-// A rise looks like a queue, so every Remeasure the limit is lowered to the share Probe of
-// itself or, if less, of P*R0. It gets twice the latency R to drain, and R0 becomes the
-// latency of one window. The limit is restored at once. A limit that was not used makes no
-// queue; there R0 is measured without lowering it. If R0 has risen by more than Alpha, the
-// work has changed, and P is forgotten too. If it has fallen by as much, it contained a
-// queue, and the next window is followed by another probe.
+// R0 follows falls: a lower R moves R0 the share EMA of the way, or less if the window has fewer
+// than MaxSamples, so that one lucky window does not halve R0. A rise looks like a queue, so every
+// Remeasure the limit is lowered to the share Probe of itself or, if less, of P*R0. Running work
+// gets twice the latency R to drain, and R0 becomes the latency of one window. The limit is
+// restored at once. A limit that was not used makes no queue; there R0 is measured without lowering
+// it. If R0 has risen by more than Alpha, the work has changed, and P is forgotten too. If R0 has
+// fallen by as much, the old R0 contained a queue, and another probe follows the next window.
 //
 // P rises at once, and falls by a tenth of EMA, and only while the limit is used: less
 // throughput seldom means less capacity.
 //
 // # The cost of a probe
 //
-// A probe that takes p seconds, every d seconds, loses at most (1-Probe)*p/d of
-// the traffic, and d is at least 20 p unless the probes find less each time.
-// The decisions with the reason [Probing] and [Rebased] say when one began and
-// ended, and refused_probing in a simulation's score is the share of attempts
-// refused between them. With
+// A probe that takes p seconds, every d seconds, loses at most (1-Probe)*p/d of the traffic, and d
+// is at least 20 p unless each probe finds a much lower R0. The decisions with the reason [Probing]
+// and [Rebased] say when a probe began and ended, and refused_probing in a simulation's score is
+// the share of attempts refused between them. With
 //
 //	weir sim suite --named --law little --law 'little(remeasure=1000h)' --seeds 2 --seed 31 --summary --json
 //
-// that is 2.2%. In a steady overload probing costs 0.4 to 1.6 points of goodput, and 6 and 14
-// if throughput falls beyond a peak ("usl-2x", "kata-2x"). Without it work that became slower
-// stays refused: the mean over all scenarios is 94.4% with it and 92.3% without.
+// that is 2.2%. In a steady overload probing costs 0.4 to 1.6 points of goodput, and 6 and 14 if
+// throughput falls beyond a peak ("usl-2x", "kata-2x"). Without probes, work that became slower
+// stays refused: the mean over all scenarios is 94.4% with probes and 92.3% without.
 //
 // # When to use it
 //
-// It suits a service whose work is of one kind: it finds the limit in a few windows
-// from anywhere below it and needs no target. Noise of the latency is averaged
-// over a window before it counts, and without load it moves nothing.
+// It suits a service whose work is of one kind: it finds the limit in a few windows from any lower
+// limit, and needs no target. Noise of the latency is averaged over a window before it counts, and
+// without load it moves nothing.
 //
-// It fails if a maximum does not measure the capacity: P is the maximum of noisy windows, too
-// high when latency has a heavy tail and the windows are short, and noise lowers R0 in
-// between. Work that becomes slower costs up to a Remeasure of goodput. Inside an overload R0
-// is measured with a queue in it, and each probe leaves the share Probe of that.
+// It fails if a maximum does not measure the capacity: P is the maximum of noisy windows. It is too
+// high when latency has a heavy tail and the windows are short, and noise lowers R0 between probes.
+// Work that becomes slower costs goodput for up to one Remeasure. Inside an overload R0 contains a
+// queue, and each probe leaves the share Probe of that queue.
 //
 // # Sources
 //
@@ -80,8 +77,8 @@ type Little struct {
 	// a lower throughput in the peak is a tenth of it. Defaults to 0.1.
 	EMA float64
 
-	// Floor is the least share of the no-load concurrency that is left however slow work
-	// gets, from 0 to 1. Defaults to 1.
+	// Floor is the least limit, as a share of the no-load concurrency, however slow work gets: from
+	// 0 to 1. Defaults to 1.
 	Floor float64
 
 	// Remeasure is how often the no-load latency is measured anew. Defaults
@@ -92,7 +89,8 @@ type Little struct {
 	// measured: from 0 to less than 1. Defaults to 0.5.
 	Probe float64
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has this many samples and one for each slot.
@@ -103,7 +101,8 @@ type Little struct {
 const (
 	// slower is the factor by which the peak falls slower than the no-load latency.
 	slower = 10
-	// rampSamples closes the windows of a ramp.
+	// rampSamples is the number of samples that closes a window while the limit grows from its
+	// start.
 	rampSamples = 25
 	// probeEvery is the least ratio of all time to the time of probes.
 	probeEvery = 20
@@ -174,7 +173,7 @@ func (c *littleController) samples() int {
 	return c.MaxSamples
 }
 
-// judge returns the next limit, the reason, and how many seconds to let it settle.
+// judge returns the next limit, the reason, and the seconds that the limit needs to settle.
 func (c *littleController) judge(w Window) (to float64, why Reason, settle float64) {
 	enough, rate, now := enough(c.MinSamples, w), throughput(w), latency(w)
 	limit := float64(w.Limit)
@@ -202,8 +201,8 @@ func (c *littleController) judge(w Window) (to float64, why Reason, settle float
 	return to, why, 0
 }
 
-// learn takes in a window. The first noLoad is the average of a full window's samples,
-// because a noLoad that started too low could not rise.
+// learn updates noLoad and the peak from a window. The first noLoad is the average of a full
+// window's samples, because a noLoad that started too low could not rise.
 func (c *littleController) learn(w Window, rate, now float64) {
 	share := min(1, float64(w.Samples)/float64(c.MaxSamples))
 	if c.known < 1 {
@@ -226,8 +225,8 @@ func (c *littleController) formula(now float64) float64 {
 	return wholeUp(c.peak * max(left, c.Floor*c.noLoad))
 }
 
-// step follows the formula if the limit was used. Without a queue it does not lower the
-// limit: the formula lies below a full limit only if there is one.
+// step follows the formula if the limit was used. Without a queue it does not lower the limit: the
+// formula lies below a full limit only if there is a queue.
 func (c *littleController) step(w Window, now float64) (float64, Reason) {
 	from, want := float64(w.Limit), (2+c.Alpha)/2*c.noLoad
 	if !w.Used() {
@@ -258,8 +257,9 @@ func (c *littleController) probe(w Window, now float64) (to float64, why Reason,
 	return to, Reason{Code: Probing}, settle
 }
 
-// restore ends a probe. Slower work has changed: its peak is the last throughput, and the
-// limit may have far to go. Quicker work means that noLoad contained a queue, and may still.
+// restore ends a probe. Slower work is other work: its peak is the last throughput, and the limit
+// may have far to go. Quicker work means that noLoad contained a queue, and may still contain a
+// queue.
 func (c *littleController) restore(rate, now float64) (float64, Reason) {
 	why := Reason{Rebased, NoLoad, now, c.noLoad}
 	c.measured(now)

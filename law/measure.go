@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// fresh plans windows of their own for a law that compares one window with the next. They
-// close after one sample for each slot, to cover the work of one round trip, but not before
-// w's successor can be judged.
+// fresh plans separate windows, for a law that compares one window with the next. A window closes
+// after one sample for each slot, to cover the work of one round trip, but not before it has enough
+// samples for a decision.
 func fresh(w Window, minSamples, maxSamples int, limit float64) Plan {
 	return Plan{MinSamples: minSamples, MaxSamples: max(maxSamples, int(limit), enough(minSamples, w))}
 }
@@ -18,9 +18,9 @@ func enough(minSamples int, w Window) int { return max(1, minSamples, w.MinSampl
 // failing reports whether enough work ended and none of it succeeded.
 func failing(w Window, enough int) bool { return w.Samples == 0 && w.Completed() >= enough }
 
-// throughput is successful work per second. Work that already ran when a fresh window began
-// ended within it too, but is none of its samples: in a window of a few latencies it is a
-// good part of the whole. It is assumed to end like the rest.
+// throughput is successful work per second. Work that already ran when a fresh window began ended
+// within the window too, but gave no sample. In a window of a few latencies it is a good part of
+// all work. It is assumed to succeed in the same proportion as the work that began in the window.
 func throughput(w Window) float64 {
 	if w.Samples <= 0 || w.Elapsed <= 0 {
 		return 0
@@ -40,8 +40,8 @@ func latency(w Window) float64 {
 	return max(0, w.Mean.Seconds())
 }
 
-// measured returns the signal that a law holds, which is the quantile q if it names none, and its
-// value.
+// measured returns the signal that a law holds, which is the quantile q if the law names no signal,
+// and its value.
 func measured(s Signal, q float64, w Window) (Signal, time.Duration) {
 	switch s {
 	case EWMA:
@@ -60,8 +60,8 @@ func duration(seconds float64) time.Duration {
 // An estimate is a limit with the fraction that the limiter rounds away.
 type estimate float64
 
-// at is the limit that w was measured under, with its fraction unless something
-// else moved it.
+// at is the limit that w was measured under, with its fraction unless something other than the law
+// moved it.
 func (e estimate) at(w Window) float64 {
 	if whole(float64(e)) == float64(w.Limit) {
 		return float64(e)
@@ -80,8 +80,8 @@ func (e *estimate) move(to float64, w Window) float64 {
 // 90 * 0.7, from losing a slot.
 const rounding = 1e-9
 
-// whole rounds down. The conversion rounds a product before the sum. Some machines would
-// otherwise compute both in one step, with another result.
+// whole rounds down. The conversion rounds a product before the sum. Some machines would otherwise
+// compute the product and the sum in one step, with another result.
 func whole(limit float64) float64 { return math.Floor(float64(limit) + rounding) }
 
 // wholeUp rounds up.
@@ -100,8 +100,8 @@ func tooFew(w Window, enough int) Reason {
 	return Reason{Code: TooFew, Have: float64(w.Samples), Want: float64(enough)}
 }
 
-// lean explains a move by comparing a signal with its target. A move in the other direction,
-// or no move, is explained as near.
+// lean explains a move by comparing a signal with its target. A move in the other direction, or no
+// move, has the code Within.
 func lean(s Signal, have, want, from, to float64) Reason {
 	switch {
 	case to < from && have > want:

@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// The laws that Parse knows, in the order that errors list them.
+// kinds has the laws that Parse knows, in the order in which errors list them.
 var kinds = []kind{
 	kindOf[Band](),
 	kindOf[Fixed](),
@@ -42,16 +42,15 @@ func kindOf[L Law, P formed[L]]() kind {
 }
 
 // Parse reads a law from text: its name, alone or with settings, as in "fixed" or
-// "band(target=200ms, max_cut=10)". A setting is named after its field, in lower
-// case with underscores; a law with a single one takes its value alone, as in
+// "band(target=200ms, max_cut=10)". A setting is named after its field, in lower case with
+// underscores; fixed and setpoint take the value of their first setting without its name, as in
 // "fixed(60)". Spaces around names and values do not matter.
 //
-// Controller accepts all that Parse accepts. A setting whose zero value means anything else,
+// Controller accepts every law that Parse returns. A setting whose zero value means anything else,
 // such as a default or no bound, cannot be given as 0. Errors match [ErrConfig], and name the
 // mistake and the allowed values.
 //
-// Every law of this package writes the same text with String, and parsing that
-// gives an equal law.
+// Every law of this package writes such a text with String, and Parse reads an equal law from it.
 func Parse(text string) (Law, error) {
 	name, settings, err := split(text)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// A Peer is a [Controller] that learns together with those of other limiters before one downstream.
-// It decides at once, by its own windows. Messages only take away the differences between the
-// limiters, so that a message of seconds ago does no harm.
+// A Peer is a [Controller] that learns together with the controllers of other limiters before one
+// downstream. It decides at once, by its own windows. Messages only reduce the differences between
+// the limiters, so a message that is seconds old does no harm.
 type Peer interface {
 	Controller
 	// Report returns the state of the limiter, for the others.
 	Report() Report
-	// Advise takes advice about the last report. The zero Advice leaves the limiter alone.
+	// Advise takes advice about the last report. After the zero Advice the limiter learns alone.
 	Advise(Advice)
 }
 
 // A Report is the state of one limiter.
 type Report struct {
 	NoLoad  time.Duration `json:"no_load"` // latency without load, 0 if unknown
-	Target  float64       `json:"target"`  // concurrency that it aims at, 0 if it is not known
+	Target  float64       `json:"target"`  // concurrency that the limiter aims at, 0 if unknown
 	Rate    float64       `json:"rate"`    // work that ends, per second
 	Reached bool          `json:"reached"` // the limit holds work back
 }
@@ -35,8 +35,8 @@ func (r Report) Valid() bool {
 type Advice struct {
 	Members int           `json:"members"` // limiters that take part
 	NoLoad  time.Duration `json:"no_load"` // latency without load by all reports, 0 if unknown
-	Slower  float64       `json:"slower"`  // NoLoad in units of the limiter's own, 0 if either is unknown
-	Share   float64       `json:"share"`   // the fair target in units of the limiter's own, 0 if it needs no more
+	Slower  float64       `json:"slower"`  // NoLoad over the no-load latency of the limiter, 0 if either is unknown
+	Share   float64       `json:"share"`   // the fair target over the target of the limiter, 0 if the limiter has enough slots
 }
 
 // Valid reports whether the numbers of an advice are possible.
@@ -44,14 +44,14 @@ func (a Advice) Valid() bool {
 	return a.Members >= 0 && a.NoLoad >= 0 && a.Slower >= 0 && a.Slower <= math.MaxInt32 && a.Share >= 0 && a.Share <= math.MaxInt32
 }
 
-// pooled is the share of the work whose limiters have at most the no-load latency of all. Load
-// raises the latency that some of them measure. With 0.2 random systems score 0.7 points less, with
-// 0.5 shared ones 0.5 less.
+// pooled is the share of the work whose limiters have at most the pooled no-load latency. Load
+// raises the latency that some limiters measure. With 0.2 random systems score 0.7 points less,
+// with 0.5 shared systems score 0.5 less.
 const pooled = 0.3
 
-// Advise returns the advice for each of the reports, in their order. The fair target is the mean of
-// the limiters whose limit is reached. The others have as much as they need, so that advice only
-// lowers their targets.
+// Advise returns the advice for each of the reports, in their order. The fair target is the mean
+// target of the limiters whose limit is reached. The other limiters have enough slots, so that
+// advice only lowers their targets.
 func Advise(reports []Report) []Advice {
 	noLoad, fair := poolNoLoad(reports), fairTarget(reports)
 	advice := make([]Advice, len(reports))

@@ -19,20 +19,20 @@ import (
 //
 //	ln n = Kp e + Ki (sum of e dt) - Kd d(filtered ln s)/dt,  e = ln(Target/s)
 //
-// and a signal of k times the target comes down to it within a few times 1/Ki. The loop is
-// stable as long as 2 Kp + Ki dt is less than 2, where dt counts for at most MaxStep. The
-// bounds of the limit are the limits of the output, with anti-windup. A limit that is not
-// used is not raised, and the controller tracks it.
+// and a signal of k times the target comes down to the target within a few times 1/Ki. The loop is
+// stable as long as 2 Kp + Ki dt is less than 2, where dt counts for at most MaxStep. The bounds of
+// the limit are the limits of the output, with anti-windup. A limit that is not used is not raised,
+// and the controller tracks it.
 //
 // It suits a service with a latency objective, as [Band] does, and is smoother: its moves are
 // proportional to the error, and it comes to rest at the target.
 //
-// It fails as every law with an absolute target does: if the work itself comes near the
-// target, the limit falls to the minimum and stays. If latency barely depends on the limit,
-// the limit climbs until it does. It keeps a queue in the server of Target minus the latency
-// without load, however long that is. A high quantile of a short window is noise, which Kp
-// and still more Kd pass on. Latency is measured on successes: if slow work is cut off by a
-// timeout, set MaxErrorRate.
+// It fails as every law with an absolute target does: if the work itself comes near the target, the
+// limit falls to the minimum and stays. If latency barely depends on the limit, the limit climbs
+// until it does. It keeps a queue in the server whose wait is Target minus the latency without
+// load, however long that wait is. A high quantile of a short window is noise, which Kp and still
+// more Kd pass on. Latency is measured on successes: if slow work is cut off by a timeout, set
+// MaxErrorRate.
 //
 // Source: K. J. Åström, T. Hägglund: PID Controllers: Theory, Design, and
 // Tuning, 1995. Uber's Cinnamon sheds load by such a controller.
@@ -65,16 +65,17 @@ type PID struct {
 	// bound.
 	MaxErrorRate float64
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has this many samples and four for each slot:
-	// the samples of the first round trips alone are the quick ones. Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and four for each slot: the
+	// first round trips alone show only the quick work. Defaults to 100.
 	MaxSamples int
 }
 
 const (
-	// roundTrips is how many samples for each slot show a quantile.
+	// roundTrips is the number of samples for each slot that shows a quantile.
 	roundTrips = 4
 	// errorBackoff is the share of the limit left by a window with too many errors.
 	errorBackoff = 0.9
@@ -95,8 +96,8 @@ func (p PID) Controller(b Bounds) (Controller, error) {
 	return &pidController{PID: complete, loop: loop, min: b.Min, max: b.Max}, nil
 }
 
-// loop returns the settings of the controller for limits from low to high. A
-// trace of room is left above, because these may be equal.
+// loop returns the settings of the controller for limits from low to high. A trace of room is left
+// above high, because low and high may be equal.
 func (p PID) loop(low, high int) pid.Config {
 	return pid.Config{
 		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Tau, MaxStep: p.MaxStep,
@@ -124,8 +125,8 @@ func (p *PID) form() form {
 		{"max_samples", number[int]{field: &p.MaxSamples, preset: earlySamples}},
 	}, last: func() string {
 		if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
-			// The integral settles within a second, where a window of a second is still stable;
-			// the rest only has to keep up with it.
+			// The integral settles within a second, where a window of a second is still stable; the
+			// proportional term only has to keep up with it.
 			p.Kp, p.Ki = 0.3, 1
 		}
 		return ""

@@ -20,7 +20,7 @@ type Reason struct {
 // A ReasonCode is the result of comparing a signal with its target.
 type ReasonCode uint8
 
-// The reasons that laws give.
+// Laws give these reasons.
 const (
 	NoReason   ReasonCode = 0
 	Above      ReasonCode = 1 // the signal is above its target
@@ -41,7 +41,7 @@ type Signal uint16
 // NoSignal is the zero Signal.
 const NoSignal Signal = 0
 
-// The quantiles of the latency that a limiter's snapshot shows. Others are numbers of the
+// A limiter's snapshot shows these quantiles of the latency. Other quantiles are numbers of the
 // same kind: 999 is p99.9.
 const (
 	P50 Signal = 500
@@ -49,7 +49,7 @@ const (
 	P99 Signal = 990
 )
 
-// The signals that are no quantiles.
+// These signals are no quantiles.
 const (
 	EWMA      Signal = 1001 // exponentially weighted average latency
 	QueueWait Signal = 1002 // time spent in the queue

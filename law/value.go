@@ -21,9 +21,9 @@ type value interface {
 	String() string
 }
 
-// A number is a field from the value from to atMost, or to less than below, or without an
-// upper bound if those are 0. With a preset, or with unset, its description in words, a zero
-// field means that default, and a zero in a text is a mistake.
+// A number is a field with a range: from the value from to atMost, or to less than below, or
+// without an upper bound if both are 0. With a preset, or with unset, which describes a default in
+// words, a zero field means the default, and a zero in a text is a mistake.
 type number[T int | float64 | time.Duration] struct {
 	field               *T
 	preset              T
@@ -31,7 +31,7 @@ type number[T int | float64 | time.Duration] struct {
 	from, below, atMost T
 }
 
-// The meaning of several settings when they are left out.
+// These texts describe the default of several settings.
 const (
 	noBound   = "no bound"
 	ofLimiter = "the limiter's own"

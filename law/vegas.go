@@ -10,8 +10,8 @@ import (
 // Vegas estimates the work waiting in a queue and keeps it between two bounds, as TCP Vegas
 // does with packets.
 //
-// With the latency R of the window and the least latency R0, Little's law says that n*R0/R of
-// n slots are at work; the rest wait:
+// With the latency R of the window and the least latency R0, Little's law says that n*R0/R of n
+// slots are at work, and the work in the other slots waits:
 //
 //	s = ceil(n (1 - R0/R))
 //
@@ -28,15 +28,15 @@ import (
 //
 // It suits a stable latency and a small limit, where each slot of queue counts.
 //
-// It fails as every law with a least latency does: noise pulls R0 down, and as s is in
-// proportion to n, a large limit then sheds slots without any queue. Work that becomes slower
-// looks like a queue, and the limit falls until the next probe; a probe in an overload takes
-// the queue for normal. It sheds k slots a window, so an overload of hundreds lasts.
+// It fails as every law with a least latency does: noise pulls R0 down, and as s is in proportion
+// to n, a large limit then sheds slots without any queue. Work that becomes slower looks like a
+// queue, and the limit falls until the next probe; a probe in an overload makes the queue look
+// normal. Vegas sheds k slots a window, so an overload by hundreds of slots lasts.
 //
-// The zero Vegas has the defaults of the source, Netflix concurrency-limits
-// (class VegasLimit), after L. Brakmo, L. Peterson: TCP Vegas, 1995. Unlike the
-// source it raises only a limit that was used, and probes after a number of
-// windows that is not random but the mean of the source's.
+// The zero Vegas has the defaults of the source, Netflix concurrency-limits (class VegasLimit),
+// after L. Brakmo, L. Peterson: TCP Vegas, 1995. Unlike the source it raises only a limit that was
+// used, and probes after a number of windows that is not random but the mean of the source's random
+// number.
 type Vegas struct {
 	// Alpha is the waiting work, in units of k, from which the limit is no longer raised.
 	// Defaults to 3.
@@ -54,7 +54,8 @@ type Vegas struct {
 	// Defaults to 22.5.
 	Probe float64
 
-	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the MinSamples of the
+	// limiter.
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has this many samples and one for each slot.
@@ -91,7 +92,7 @@ func (v *Vegas) form() form {
 type vegasController struct {
 	Vegas
 	least   float64 // least latency in seconds, 0 before the first
-	windows float64 // since it was replaced
+	windows float64 // since least was replaced
 }
 
 // Retune takes new settings and keeps the least latency.

@@ -26,8 +26,8 @@ type Snapshot struct {
 	Filtered float64 // the measurement after the derivative's filter
 }
 
-// New starts a controller whose output and integral are 0, or the limit next to 0 if 0 is outside
-// the limits. A setting out of range is an error that matches [ErrConfig].
+// New starts a controller whose output and integral are 0, or the limit nearest to 0 if 0 is
+// outside the limits. A setting out of range is an error that matches [ErrConfig].
 func New(conf Config) (*Controller, error) {
 	conf, err := conf.complete()
 	if err != nil {
