@@ -43,8 +43,8 @@ func (a *adaptive) next(l line, now int64) *Waiter {
 
 func (a *adaptive) yields(l line) *Waiter { return l.oldest() }
 
-// gaveWay notes that the queue is full, and therefore standing: the oldest waiters are
-// evicted as fast as others come, so that none of them may be above its target.
+// gaveWay notes that the queue is full, and therefore standing: the oldest waiters are evicted as
+// fast as other waiters come, and may all leave before they are above their target.
 func (a *adaptive) gaveWay(w *Waiter, now int64) { a.lanes[w.Lane].noteShed(w, now) }
 
 // late returns a waiter that can no longer start in time or, in a standing queue, is above its
@@ -65,13 +65,13 @@ func (a *adaptive) late(lanes []lane, now int64) *Waiter {
 func (a *adaptive) added(w *Waiter)   { heap.Push(&a.lanes[w.Lane].urgent, w) }
 func (a *adaptive) removed(w *Waiter) { heap.Remove(&a.lanes[w.Lane].urgent, w.position) }
 
-// A laneState is the adaptive order's state of a lane: which waiter must start first, and
-// whether the queue is standing. That is the idea of CoDel (Nichols and Jacobson, 2012): a
-// queue is standing if its wait has been above a target for an interval, and not because it
-// is long.
+// A laneState is the adaptive order's state of a lane: the waiters by the time at which they must
+// start, and whether the queue is standing. CoDel (Nichols and Jacobson, 2012) has this idea: a
+// queue is standing if its wait has been above a target for an interval, and not because it is
+// long.
 type laneState struct {
 	urgent deadlines
-	above  int64 // since when the oldest waiter has been above its target; 0 if it is below
+	above  int64 // since when the oldest waiter has been above its target; 0 if it is not above
 	shed   int64 // when a waiter was last shed, and its target
 	target int64
 }
@@ -79,12 +79,13 @@ type laneState struct {
 // isLate reports whether the first waiter can no longer start in time.
 func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
 
-// stands reports whether the queue is standing. It is not if the clock was turned back.
+// stands reports whether the queue is standing. A queue is not standing after the clock was turned
+// back.
 func (s *laneState) stands(now int64) bool { return now >= s.shed && now-s.shed < s.target }
 
-// sheds reports whether to shed the oldest waiter, which may be nil. The queue is standing
-// once its oldest waiters have been above their target for an interval, until none was for an
-// interval. The interval is the target.
+// sheds reports whether to shed the oldest waiter, which may be nil. The queue is standing once its
+// oldest waiters have been above their target for an interval, until no waiter was above its target
+// for an interval. The interval is the target.
 func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 	if oldest == nil || now-oldest.joined <= oldest.target() {
 		s.above = 0
@@ -105,14 +106,14 @@ func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
 
 // target is how long a waiter may wait in a standing queue: half of the time in which its work can
-// still start. Half of the caller's time would do only for quick work: if the work takes the other
-// half, no waiter is ever above such a target, because it is late before.
+// still start. Half of the caller's time would suit only quick work: if the work takes the other
+// half, each waiter is late before it is above such a target.
 func (w *Waiter) target() int64 { return (min(w.latest, w.joined+w.patience) - w.joined) / 2 }
 
-// deadlines is a heap of waiters, the first to start on top.
+// deadlines is a heap of waiters, with the waiter that must start first on top.
 type deadlines []*Waiter
 
-// before reports whether w must start before the other.
+// before reports whether w must start before the other waiter.
 func (w *Waiter) before(other *Waiter) bool {
 	if w.latest != other.latest {
 		return w.latest < other.latest

@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Chain is a list of waiters that have left the queue, in the order in which they were
-// answered. It is linked through them.
+// A Chain is a list of waiters that have left the queue, in the order in which they were answered.
+// The waiters themselves hold the links.
 type Chain struct{ first, last *Waiter }
 
 // Empty reports whether the chain is empty.
@@ -29,7 +29,7 @@ func (c *Chain) Append(more Chain) {
 	c.last = more.last
 }
 
-// All goes through the chain.
+// All iterates over the chain. A waiter may be reused once it was yielded.
 func (c *Chain) All() iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {
 		for w := c.first; w != nil; {
@@ -48,8 +48,8 @@ type Woken struct {
 	rechecks *recheck
 }
 
-// recheck is separate from the waiter, which may be answered, or notified again, before it
-// has received this notice.
+// A recheck is a notice to a waiter. It is separate from the waiter, which may be answered, or
+// notified again, before it has received this notice.
 type recheck struct {
 	w    *Waiter
 	next *recheck
@@ -66,7 +66,7 @@ func (c *Woken) Recheck(w *Waiter) {
 	}
 }
 
-// Wake notifies all of them. It is called without any lock held.
+// Wake notifies all these waiters. It is called without any lock held.
 func (c *Woken) Wake() {
 	for n := c.rechecks; n != nil; n = n.next {
 		n.w.Owner.Recheck()

@@ -10,11 +10,11 @@ import (
 // An outlook is the wait that a newcomer has to expect if it joins.
 type outlook struct {
 	now  int64
-	pace int64 // how long the pace holds it back
+	pace int64 // how long the pace holds the newcomer back
 
 	// For work with a deadline.
-	wait    int64 // how long until it is served, behind the waiters ahead of it
-	service int64 // how long its work takes
+	wait    int64 // time until the newcomer is served, behind the waiters ahead
+	service int64 // how long the newcomer's work takes
 	mixed   bool  // the deadlines of callers differ
 }
 
@@ -32,8 +32,8 @@ func (q *Queue) outlook(w *Waiter, v View) outlook {
 	return o
 }
 
-// ahead counts the waiters that are served before w: in the lanes above its own, and in
-// its own lane.
+// ahead counts the waiters that are served before w: in the lanes above the lane of w, and in that
+// lane.
 func (q *Queue) ahead(w *Waiter) int {
 	ahead := 0
 	for i := range w.Lane {
@@ -48,9 +48,10 @@ func (q *Queue) ahead(w *Waiter) int {
 // A service is an estimate of how long work takes from dispatch.
 type service struct{ at, estimate int64 }
 
-// The estimate is a quantile of the recent latency. It is higher if deadlines differ, because
-// then an optimist displaces work that would have been in time (decision 0004). It is
-// computed at most this often, because it walks through the histogram.
+// The estimate is a quantile of the recent latency. The quantile is higher if deadlines differ,
+// because then work with too low an estimate displaces work that would have been in time (decision
+// 0004). The estimate is computed at most once in estimateEvery, because it walks through the
+// histogram.
 const (
 	likeQuantile  = 0.75
 	mixedQuantile = 0.9
@@ -71,16 +72,17 @@ func (q *Queue) serviceTime(w *Waiter, v View) int64 {
 	return min(c.service.estimate, (w.Deadline-w.joined)/2)
 }
 
-// InTime reports whether the work of w, which has a deadline, can finish by it if it starts now.
+// InTime reports whether the work of w, which has a deadline, can finish by the deadline if it
+// starts now.
 func (q *Queue) InTime(w *Waiter, v View) bool {
 	return v.Now+q.serviceTime(w, v) <= w.Deadline
 }
 
-// given is the time that callers give their work, and whether it differs. Only an order by
-// deadlines measures it.
+// given has the average of the time that callers give their work, and its spread. Only an order by
+// deadlines measures them.
 type given struct {
 	budget float64 // the average, in nanoseconds
-	spread float64 // average distance from it
+	spread float64 // average distance from budget
 }
 
 const (

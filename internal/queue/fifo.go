@@ -2,7 +2,7 @@ package queue
 
 import "github.com/weir-go/weir/internal/reply"
 
-// FIFO serves first in, first out. The newest gives way.
+// FIFO serves first in, first out. The newest waiter gives way.
 const FIFO Order = 0
 
 type fifo struct{}

@@ -2,8 +2,8 @@ package queue
 
 import "github.com/weir-go/weir/internal/reply"
 
-// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting,
-// or returns the reason why not. It may evict others.
+// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting, or
+// returns the reason why w may not wait. It may evict other waiters.
 func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, evicted Chain) {
 	evicted = q.receive(w, timeout, v)
 	q.learn(w, v.Now)
@@ -29,9 +29,8 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 	return reply.Waiting, evicted
 }
 
-// Refuse is Join for a waiter that only asks. If Join would refuse it, it is refused, with
-// all the effects. Otherwise Refuse returns Waiting, and w does not wait. It may evict
-// late waiters.
+// Refuse is Join for a waiter that only asks. If Join would refuse w, Refuse does so, with all the
+// effects. Otherwise Refuse returns Waiting, and w does not wait. Refuse may evict late waiters.
 func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict, evicted Chain) {
 	evicted = q.receive(w, timeout, v)
 	if q.hasRoomFor(w, v) {
@@ -55,7 +54,7 @@ func (q *Queue) receive(w *Waiter, timeout int64, v View) (evicted Chain) {
 	return evicted
 }
 
-// hasRoomFor reports whether w would wait if it joined. Nothing changes.
+// hasRoomFor reports whether w would wait if it joined. It does not change the queue.
 func (q *Queue) hasRoomFor(w *Waiter, v View) bool {
 	if w.HasDeadline() {
 		before := q.coldPart().given
@@ -73,14 +72,14 @@ func (q *Queue) hasRoomFor(w *Waiter, v View) bool {
 	return q.givesWay(w) != w
 }
 
-// isFull reports whether one more waiter would be too many. A queue that is longer than a size
-// that was lowered shrinks as its waiters are served.
+// isFull reports whether one more waiter would be too many. After the size was lowered, a longer
+// queue shrinks only as its waiters are served.
 func (q *Queue) isFull(v View) bool { return int(q.length) >= q.order.Size(int(v.Size)) }
 
 // givesWay returns the waiter to evict, now that w has joined. It may be w.
 func (q *Queue) givesWay(w *Waiter) *Waiter { return q.discipline.yields(q.evictable(w)) }
 
-// lack is the reason for evicting a waiter.
+// lack returns the reason for evicting a waiter from a full queue.
 func (q *Queue) lack(out *Waiter, v View) reply.Verdict {
 	if t := q.tenants(); t != nil && t.aboveShare(out, int(v.Limit)) {
 		return reply.OverShare

@@ -10,7 +10,7 @@ const Lanes = 4
 type lane struct {
 	newest *Waiter
 	length int32
-	passed uint32 // how often others were served since it was
+	passed uint32 // services of other lanes since the last of this lane
 }
 
 // kind selects one of the rings of a waiter.
@@ -64,7 +64,7 @@ type line struct {
 
 func (l line) oldest() *Waiter { return l.lane.oldest(l.kind) }
 
-// mostUrgent returns the first waiter to start.
+// mostUrgent returns the waiter that must start first.
 func (l line) mostUrgent() *Waiter {
 	first := l.oldest()
 	for w := range l.all(l.kind) {

@@ -21,7 +21,7 @@ func (p Pace) Delay(weight int64) int64 {
 	return int64(min(math.Ceil(seconds*float64(time.Second)), 1<<60))
 }
 
-// Bound returns the lower one of a rate, which is 0 if unknown, and the pace.
+// Bound returns the lower of a rate, which is 0 if unknown, and the rate of the pace.
 func (p Pace) Bound(rate float64) float64 {
 	if rate == 0 || p.Rate > 0 && p.Rate < rate {
 		return p.Rate

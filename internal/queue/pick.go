@@ -1,9 +1,9 @@
 package queue
 
-// picksForOne bounds how long a lane can starve: one of this many picks is for a lower lane
-// than the highest with waiters, the one that has gone longest without. With k lower lanes,
-// each has one pick in k times this many. In the scenario "priorities-3x" of package sim that
-// costs the highest lane up to 0.4% of its goodput.
+// picksForOne bounds how long a lane can starve. Of this number of picks, one pick is for a lane
+// below the highest lane with waiters: for the lane that has been without a pick for longest. With
+// k lower lanes, each gets one pick of k times this number. In the scenario "priorities-3x" of
+// package sim these picks cost the highest lane up to 0.4% of its goodput.
 const picksForOne = 20
 
 // pickLane returns the lane that is served next, -1 if nothing waits: the highest, unless a
@@ -59,9 +59,9 @@ func (q *Queue) line(i int) line {
 	return line{&q.lanes[i], byLane}
 }
 
-// evictable returns the waiters eligible to be evicted from a queue that is too long, now
-// that w has joined. They are in the lowest lane that has any, though the picked lane keeps
-// its last waiter; and within the lane, of the tenant with the most.
+// evictable returns the waiters eligible to be evicted from a queue that is too long, now that w
+// has joined. They are in the lowest lane with waiters, though the picked lane keeps its last
+// waiter. With fairness they are the waiters of the tenant with the most work.
 func (q *Queue) evictable(w *Waiter) line {
 	picked := q.pickLane()
 	out := picked

@@ -14,7 +14,8 @@ type Queue struct {
 	picks      uint8 // in strict order since a lower lane was picked
 }
 
-// cold is the state that many queues do not need. It is separate because queues are many.
+// cold is the state that many queues do not need. It is separate because a process may have many
+// queues, which should be small.
 type cold struct {
 	service service
 	given   given
@@ -32,8 +33,8 @@ func (q *Queue) coldPart() *cold {
 	return q.cold
 }
 
-// SetOrder changes the order; the waiters keep their places. Owners of waiters that the new order
-// gives less time must look again.
+// SetOrder changes the order; the waiters keep their places. If the new order gives a waiter less
+// time, its owner must look again.
 func (q *Queue) SetOrder(order Order, v View, woken *Woken) {
 	if order == q.order {
 		return
@@ -52,7 +53,7 @@ func (q *Queue) SetOrder(order Order, v View, woken *Woken) {
 	})
 }
 
-// each goes through all waiters. None may leave meanwhile.
+// each calls do for all waiters. No waiter may leave meanwhile.
 func (q *Queue) each(do func(*Waiter)) {
 	for i := range q.lanes {
 		for w := range q.lanes[i].all(byLane) {
@@ -61,7 +62,7 @@ func (q *Queue) each(do func(*Waiter)) {
 	}
 }
 
-// Len returns how many wait.
+// Len returns the number of waiters.
 func (q *Queue) Len() int {
 	if q == nil {
 		return 0
@@ -69,7 +70,7 @@ func (q *Queue) Len() int {
 	return int(q.length)
 }
 
-// Next returns the waiter that is served next, nil if there is none. It may evict others.
+// Next returns the waiter that is served next, nil if there is none. It may evict other waiters.
 func (q *Queue) Next(v View) (next *Waiter, evicted Chain) {
 	q.dropLate(v.Now, &evicted)
 	if i := q.pickLane(); i >= 0 {
@@ -86,7 +87,7 @@ func (q *Queue) Oldest() *Waiter {
 	return nil
 }
 
-// Full reports whether one more would exceed the size, in an order that evicts nothing but
+// Full reports whether one more waiter would exceed the size, in an order that evicts nothing but
 // expired waiters.
 func (q *Queue) Full(size int32) bool { return orders[q.order].size == 0 && q.length >= size }
 
@@ -144,7 +145,7 @@ func (q *Queue) Expire(now int64) (evicted Chain) {
 	return evicted
 }
 
-// Clear evicts all with the verdict, the oldest of the lowest lane first.
+// Clear evicts all waiters with the verdict, the oldest of the lowest lane first.
 func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
 	for i := Lanes - 1; i >= 0; i-- {
 		for w := q.lanes[i].oldest(byLane); w != nil; w = q.lanes[i].oldest(byLane) {
@@ -154,8 +155,8 @@ func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
 	return evicted
 }
 
-// Rest makes an empty queue forget its picks, and reports whether it has no more state than a
-// new one.
+// Rest makes an empty queue forget its picks, and reports whether it has no more state than a new
+// queue.
 func (q *Queue) Rest() bool {
 	if q.order == FIFO && q.cold == nil {
 		return true

@@ -6,25 +6,26 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// tenants is fairness between the tenants of a node. It knows as many as the setting says. One
-// without work makes room for another, so that memory does not depend on their number.
+// tenants keeps the tenants of a node for fairness between them. It knows as many tenants as the
+// setting says. A tenant without work makes room for another tenant, so that memory does not depend
+// on the number of all tenants.
 //
 // The fair share of a tenant is the limit divided by the tenants that have work. A free slot goes
 // to the tenant with the least running work, among the tenants with work in the picked lane. A
-// queue that is too long evicts work of the tenant that has most. So a tenant within its share is
-// never refused for lack of room while one above its share waits in the same lane.
+// queue that is too long evicts work of the tenant that has the most work. So a tenant within its
+// share is never refused for lack of room while a tenant above its share waits in the same lane.
 type tenants struct {
-	most   int   // that have a share each, 0 while there is no fairness
-	starts int64 // how much work has started
+	most   int   // tenants with a share each, 0 while there is no fairness
+	starts int64 // the number of starts of work
 	byHash map[uint16]*tenant
-	all    []*tenant // by index; the first one has no name
+	all    []*tenant // by index; the first tenant has no name
 }
 
 // A tenant has the weight of its running and its waiting work.
 type tenant struct {
 	hash, index      uint16
 	running, waiting int64
-	started          int64 // which start was its last
+	started          int64 // the number of its last start
 	lines            [Lanes]lane
 }
 
@@ -36,7 +37,7 @@ func (q *Queue) tenants() *tenants {
 	return q.cold.tenants
 }
 
-// SetTenants changes how many tenants have a share each, 0 for no fairness.
+// SetTenants changes the number of tenants that have a share each, 0 for no fairness.
 func (q *Queue) SetTenants(most int) {
 	old := q.tenants()
 	if old == nil && most == 0 || old != nil && old.most == most {
@@ -56,8 +57,9 @@ func (q *Queue) SetTenants(most int) {
 	}
 }
 
-// find returns the tenant for which work counts: its own or, if that is one too many, the tenant
-// without a name. The tenants that a lower number leaves out only end their work.
+// find returns the tenant for which work counts: the tenant of the work or, if there is no room for
+// that tenant, the tenant without a name. Tenants that a lower setting leaves out only end their
+// work.
 func (t *tenants) find(hash uint16) *tenant {
 	if x := t.byHash[hash]; x != nil && int(x.index) <= t.most {
 		return x
@@ -98,7 +100,8 @@ func (t *tenants) leave(w *Waiter) {
 	x.waiting -= int64(w.Weight)
 }
 
-// Start counts work of a tenant that starts, and notes that in its record. Tenants must be set.
+// Start counts work of a tenant that starts, and notes the tenant in the record. Tenants must be
+// set.
 func (q *Queue) Start(r *reply.Record, hash uint16) {
 	t := q.tenants()
 	x := t.find(hash)
@@ -109,14 +112,14 @@ func (q *Queue) Start(r *reply.Record, hash uint16) {
 	r.Marks |= reply.Tenanted
 }
 
-// Reweigh counts additional weight of work that was counted when it started: less than none at its
-// end.
+// Reweigh counts additional weight of work that Start has counted. At the end of work the weight is
+// negative.
 func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	q.cold.tenants.all[r.Tenant].running += more
 }
 
-// least returns the line of the lane whose tenant has the least running work; among equals,
-// the one that has gone longest without a start.
+// least returns the line of the lane whose tenant has the least running work. Among equal tenants
+// it is the tenant whose last start is longest ago.
 func (t *tenants) least(lane int) *lane {
 	var least *tenant
 	for _, x := range t.all {
@@ -135,7 +138,8 @@ func (x *tenant) has() int64 { return x.running + x.waiting }
 
 func (x *tenant) isIdle() bool { return x.has() == 0 }
 
-// mostIn returns the line of the lane whose tenant has most; among equals, that of w.
+// mostIn returns the line of the lane whose tenant has the most work. Among equal tenants the
+// tenant of w comes first.
 func (t *tenants) mostIn(lane int, w *Waiter) *lane {
 	most := t.byHash[w.Tenant]
 	for _, x := range t.all {
@@ -146,8 +150,8 @@ func (t *tenants) mostIn(lane int, w *Waiter) *lane {
 	return &most.lines[lane]
 }
 
-// aboveShare reports whether w's tenant has more than its share of the limit, at the cost
-// of others.
+// aboveShare reports whether w's tenant has more than its share of the limit, at the cost of other
+// tenants.
 func (t *tenants) aboveShare(w *Waiter, limit int) bool {
 	active := int64(0)
 	for _, x := range t.all[:min(len(t.all), 1+t.most)] {
@@ -158,8 +162,9 @@ func (t *tenants) aboveShare(w *Waiter, limit int) bool {
 	return active > 1 && t.byHash[w.Tenant].has()*active > int64(limit)
 }
 
-// ahead counts the waiters in w's lane that are served before w, which has not joined yet:
-// all of its own tenant, and of each other tenant as many as start until it runs as much.
+// ahead counts the waiters in w's lane that are served before w, which has not joined yet: all
+// waiters of its tenant, and the waiters of each other tenant that start until both tenants run the
+// same amount.
 func (t *tenants) ahead(w *Waiter) int {
 	own := t.find(w.Tenant)
 	ahead := int64(own.lines[w.Lane].length)

@@ -7,7 +7,7 @@ import "time"
 type View struct {
 	Now      int64
 	Limit    int32 // the slots of the node
-	Size     int32 // how many may wait; the order defines 0
+	Size     int32 // setting for the number of waiters; the order defines 0
 	Measured Measured
 }
 

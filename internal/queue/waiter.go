@@ -11,13 +11,13 @@ import (
 type Waker interface {
 	// Wake is called when the waiter was answered.
 	Wake()
-	// Recheck is called when the waiter may start sooner than its Patience: the owner must
-	// look again. Only a pace or a rest causes that.
+	// Recheck is called when the waiter may start sooner than its Patience: the owner must look
+	// again. Only a pace or a rest causes this call.
 	Recheck()
 }
 
-// A Waiter is a request that may have to queue. Its owner fills the fields above the line,
-// passes it to the node, and must not touch it until it was woken or has left.
+// A Waiter is a request that may have to queue. Its owner fills the fields above the line, passes
+// it to the node, and must not touch the waiter until it was woken or has left.
 type Waiter struct {
 	Owner    Waker
 	Weight   int
@@ -28,9 +28,9 @@ type Waiter struct {
 	// The node and the queue set these fields, which include the answer. Their order is the order
 	// in which a hand-off needs them.
 	Verdict    reply.Verdict
-	RecheckDue bool // its owner was notified to look again, and has not yet
+	RecheckDue bool // its owner was notified to look again, and has not yet looked
 	joined     int64
-	patience   int64 // how long it may wait
+	patience   int64 // how long the waiter may wait
 	expires    int64 // when its time in the queue is up
 	links      [kinds]link
 	Ticket     reply.Ticket // if the verdict is Admitted,

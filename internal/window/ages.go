@@ -12,13 +12,13 @@ const (
 	fraction = 4                       // work joins an epoch younger than this part of the oldest age
 )
 
-// ages measures the age of the oldest work in flight, in a fixed space. Work is counted by
-// epochs, oldest first; an epoch holds the work that started between its own start and that
+// ages measures the age of the oldest work in flight, in a fixed space. Work is counted by epochs,
+// oldest first; an epoch holds the work that started between the start of the epoch and the start
 // of the next epoch. An epoch without work is removed.
 //
-// The reported age is never less than the truth. It exceeds it by at most [finest] or half
-// the greatest age reported since the oldest work started, whichever is more. If the clock
-// goes backwards, only the lower bound holds.
+// The reported age is never less than the true age. The excess is at most [finest] or half the
+// greatest age reported since the oldest work started, whichever is more. If the clock goes
+// backwards, only the lower bound holds.
 type ages struct {
 	starts [epochs]int64
 	counts [epochs]uint32
@@ -28,7 +28,7 @@ type ages struct {
 
 func noAges() ages { return ages{starts: [epochs]int64{never, never, never, never}} }
 
-// begin counts work that starts. If behind is set, the clock was already further on, and the
+// begin counts work that starts. If behind is set, the meter has already seen a later time, and the
 // work is counted among earlier work.
 func (a *ages) begin(start int64, behind bool) {
 	i := int(a.n) - 1
@@ -50,9 +50,9 @@ func (a *ages) begin(start int64, behind bool) {
 	a.latest = uint32(start)
 }
 
-// due reports whether the newest epoch is too old for work that starts now. Work of one
-// instant stays together, or end could not find its epoch. If the low bits agree by chance,
-// one epoch opens a little later.
+// due reports whether the newest epoch is too old for work that starts now. Work of one instant
+// stays together, or end could not find its epoch. If the low bits of two times agree by chance, an
+// epoch opens a little later.
 func (a *ages) due(start int64) bool {
 	newest, oldest := a.starts[a.n-1], a.starts[0]
 	return start-newest >= (start-oldest)/fraction && uint32(start) != a.latest
@@ -64,10 +64,9 @@ func (a *ages) append(start int64) {
 	a.n++
 }
 
-// merge makes room for an epoch that starts now: it joins the two neighbours that together
-// are the shortest. It reports false if these are the newest epoch and the new one. Of five
-// epochs the shortest pair is at most half as long as all of them, which gives the stated
-// resolution.
+// merge makes room for an epoch that starts now: it joins the two neighbours that together are the
+// shortest. It reports false if these neighbours are the newest epoch and the new epoch. Of five
+// epochs the shortest pair is at most half as long as all five, which gives the stated resolution.
 func (a *ages) merge(now int64) bool {
 	pair, shortest := epochs-1, now-a.starts[epochs-1]
 	for i := epochs - 2; i >= 0; i-- {
@@ -118,7 +117,7 @@ func begun(epoch, now int64) int {
 	return 0
 }
 
-// remove takes an epoch out of the list. It is rare, and kept out of its callers.
+// remove takes an epoch out of the list. A call is rare, so the code stays out of its callers.
 //
 //go:noinline
 func (a *ages) remove(i int) {

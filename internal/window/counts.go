@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// perRow is how many buckets a row counts: one doubling of a duration.
+// perRow is the number of buckets of a row, in which a duration doubles.
 const perRow = 1 << histogram.Schema
 
 // lowestRow is the row of the shortest duration, one nanosecond. There are 64 rows.
@@ -36,7 +36,7 @@ func (c *Counts) add(d time.Duration) {
 	c.high += carry
 }
 
-// grow inserts a row. It is kept out of add because it is rare.
+// grow inserts a row. It stays out of add because it is rarely called.
 //
 //go:noinline
 func (c *Counts) grow(at int, bit uint64) {
@@ -44,7 +44,7 @@ func (c *Counts) grow(at int, bit uint64) {
 	c.hit |= bit
 }
 
-// copyFrom makes c equal to o. It reuses c's memory if that is enough.
+// copyFrom makes c equal to o. It reuses c's memory if the memory is large enough.
 func (c *Counts) copyFrom(o *Counts) {
 	c.rows = append(c.rows[:0], o.rows...)
 	c.hit, c.low, c.high = o.hit, o.low, o.high

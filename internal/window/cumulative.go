@@ -2,16 +2,16 @@ package window
 
 import "time"
 
-// Cumulative is a meter's measurements since it began to accumulate: only peaks ever leave
-// it. The zero Cumulative is empty.
+// Cumulative has a meter's measurements since the meter began to accumulate. It forgets only peaks.
+// The zero Cumulative is empty.
 type Cumulative struct {
 	Latencies Counts // of successes, also of work that started under an earlier limit
 	Waits     Counts // in the queue, of the work that was admitted after it waited
 	peak      peak
 }
 
-// NewCumulative returns a Cumulative with room to copy most others without allocating: a
-// meter is copied under a lock. Latencies seldom spread over more than twelve octaves, a
+// NewCumulative returns a Cumulative with room for a copy of most others without an allocation,
+// because a meter is copied under a lock. Latencies seldom spread over more than twelve octaves, a
 // factor of 4096.
 func NewCumulative() *Cumulative {
 	const octaves = 12
@@ -21,10 +21,10 @@ func NewCumulative() *Cumulative {
 	}
 }
 
-// Peak is the most that was in flight in the current [PeakSpan] and the one before it.
+// Peak is the most that was in flight in the current [PeakSpan] and the span before it.
 func (c *Cumulative) Peak() int { return int(max(c.peak.now, c.peak.before)) }
 
-// Accumulate begins to measure a [Cumulative], or ends and forgets it.
+// Accumulate begins to measure a [Cumulative], or ends the measurement and forgets the result.
 func (m *Meter) Accumulate(on bool, inflight int) {
 	switch {
 	case !on:
@@ -52,12 +52,12 @@ func (m *Meter) Queued(wait int64) {
 	}
 }
 
-// PeakSpan is the interval at which to read to see all peaks: scrapers read every 10 to 60
-// seconds.
+// PeakSpan is the longest interval between two reads that see all peaks. Scrapers read every 10 to
+// 60 seconds.
 const PeakSpan = time.Minute
 
-// A peak is the most work in flight in the current span and in the one before. Reading does
-// not reset it, so it serves any number of readers.
+// A peak is the most work in flight in the current span and in the span before it. A read does not
+// reset a peak, so it serves any number of readers.
 type peak struct {
 	until       int64 // when the current span ends
 	now, before uint32
@@ -74,7 +74,7 @@ func (p *peak) pass(now int64, inflight int) {
 	}
 }
 
-// turn begins a span. The work in flight has not changed since before the last one ended.
+// turn begins a span. The work in flight has not changed since before the last span ended.
 func (p *peak) turn(now int64, inflight int) {
 	if late := now - p.until; late >= int64(PeakSpan) {
 		*p = newPeak(now-late%int64(PeakSpan), inflight)

@@ -3,31 +3,32 @@
 //
 // # Time
 //
-// Every method takes the time, in nanoseconds on any monotonic scale; none reads a clock. A
-// time before the last one counts as the last one. Nothing here locks: the caller does, and
-// calls [Meter.Flow] before any other method at the same instant, so that the time until then
-// is booked under the earlier state.
+// Every method takes the time, in nanoseconds on any monotonic scale; no method reads a clock. A
+// time before the last time counts as the last time. The package has no locks. The caller holds a
+// lock, and calls [Meter.Flow] before any other method at the same instant, so that the time until
+// then is booked under the earlier state.
 //
 // # Sliding
 //
-// Measurements are kept in two generations, the current and the past one. When the current
-// one is half a look-back old it becomes the past one, and the old past one is dropped. So
-// nothing older than the look-back counts and, once the meter has run that long, at least its
-// latter half does. After a pause longer than the look-back both start empty.
+// Measurements are kept in two generations, the current and the past generation. When the current
+// generation is half a look-back old, it becomes the past generation, and the old past generation
+// is dropped. So no measurement older than the look-back counts. Once the meter has run for a
+// look-back, at least the latter half of the look-back counts. After a pause longer than the
+// look-back both generations start empty.
 //
 // # Restarts
 //
 // When the limit changes, measurements under the old limit must not judge the new one.
 // [Meter.Restart] therefore moves all measurements to the past generation, and hides that
-// from [Meter.Window] until the current one next becomes the past. Work that started before
-// the restart goes to the past one as well, whenever it ends. Once the law sees the past
-// generation, such stragglers count only in the moving average.
+// generation from [Meter.Window] until the current generation next becomes the past. Work that
+// started before the restart goes to the past generation as well, whenever it ends. Once the law
+// sees the past generation, such stragglers count only in the moving average.
 //
-// [Raw.Recent] still reads both. A restart drops the older past only if the current
-// generation makes up for it by being a quarter of a look-back old. Otherwise it adds the
-// current to the past, which then leaves when its oldest part must. So after a single restart
-// at least a quarter of the look-back counts. With closer restarts, the past builds up to a
-// whole look-back and leaves at once.
+// [Raw.Recent] still reads both generations. A restart drops the older past only if the current
+// generation is a quarter of a look-back old, and so makes up for it. Otherwise the restart adds
+// the current generation to the past, which is then dropped when its oldest part is a look-back
+// old. So after a single restart at least a quarter of the look-back counts. With closer restarts,
+// the past builds up to a whole look-back and is dropped as a whole.
 //
 // # Quantiles
 //
@@ -51,8 +52,7 @@
 // # Cumulative
 //
 // [Cumulative] has the data for monitoring systems, for a meter with [Meter.Accumulate] on:
-// histograms that forget nothing, and the peak of the work in flight. Restarts do not touch
-// it.
+// histograms that forget nothing, and the peak of the work in flight. Restarts do not change it.
 //
 // # Ages
 //

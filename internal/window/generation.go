@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// turn does the work that is due: it begins to measure, rotates the generations and drops the
+// turn takes the steps that are due: it begins to measure, rotates the generations or drops the
 // past, each at its own time.
 func (m *Meter) turn(now int64, inflight int, saturated bool) {
 	if now-m.last > m.cold.lookback {
@@ -27,8 +27,8 @@ func (m *Meter) turn(now int64, inflight int, saturated bool) {
 	}
 }
 
-// schedule sets when turn must run again. The past generation may have to go before the next
-// rotation: after a restart that settles, or that added to it.
+// schedule sets when turn must run again. The past generation may have to be dropped before the
+// next rotation, if a restart settles or has added to the past.
 func (m *Meter) schedule() {
 	next := m.from
 	if m.begun {
@@ -48,7 +48,7 @@ func (m *Meter) enter(inflight int) {
 	m.current.peak = max(m.current.peak, bounded(inflight))
 }
 
-// rotate makes the current generation the past one.
+// rotate makes the current generation the past generation.
 func (m *Meter) rotate(at int64, inflight int) {
 	m.retire()
 	m.from = at
@@ -56,7 +56,7 @@ func (m *Meter) rotate(at int64, inflight int) {
 	m.enter(inflight)
 }
 
-// retire replaces the past generation with the current one and empties that.
+// retire replaces the past generation with the current generation, which becomes empty.
 func (m *Meter) retire() {
 	m.cold.past = m.current
 	m.cold.from = m.from
@@ -73,7 +73,7 @@ func (m *Meter) drop(at int64) {
 	m.latencies.clear(1 - m.side)
 }
 
-// forget empties both generations, to measure from now on or from the end of settling.
+// forget empties both generations. Measurements begin now, or when the limit has settled.
 func (m *Meter) forget(now int64) {
 	m.drop(now)
 	m.current = tally{}
@@ -97,8 +97,8 @@ func (m *Meter) Restart(now int64, settle time.Duration) {
 	m.schedule()
 }
 
-// shelve moves the current generation to the past one. If it is too young to be the past
-// alone, it joins the older one.
+// shelve makes the current generation the past. If the current generation is too young to be the
+// past alone, it joins the older past.
 func (m *Meter) shelve(now int64) {
 	if now-m.from >= m.cold.lookback/4 {
 		m.retire()
@@ -110,8 +110,8 @@ func (m *Meter) shelve(now int64) {
 	m.latencies.fold(m.side)
 }
 
-// TurnBack restarts the measurements from a time before the last one. The work in flight
-// counts as begun before it, at an unknown time.
+// TurnBack restarts the measurements from a time before the last time. Work in flight has an
+// unknown start, and counts as begun before the restart.
 func (m *Meter) TurnBack(now int64) {
 	m.last, m.from, m.fence = now, now, now
 	m.cold.from = now

@@ -21,15 +21,15 @@ const (
 
 const (
 	smoothing = 16                // one latency's weight in the moving average is 1/16
-	unseeded  = float32(-1)       // a moving average without a latency yet
+	unseeded  = float32(-1)       // a moving average without a latency
 	furthest  = math.MaxInt64 / 8 // no latency, look-back or settling counts as longer
 )
 
 // A Meter measures the work of one limiter. Use [New] to make one; it is not safe
 // for concurrent use.
 type Meter struct {
-	last int64 // time up to which all is booked
-	from int64 // the current generation measures from here on; may be ahead
+	last int64 // time up to which the work in flight is booked
+	from int64 // start of the current generation; may be ahead
 	due  int64 // when turn must run next
 
 	fence int64 // work that started before it does not judge the limit
@@ -65,12 +65,12 @@ func New(now int64, lookback time.Duration) *Meter {
 	return m
 }
 
-// SetBeside sets the work in flight outside the meter: it only counts for the peak of
+// SetBeside sets the work in flight outside the meter. This work only counts for the peak of
 // [Cumulative].
 func (m *Meter) SetBeside(weight int) { m.beside = bounded(weight) }
 
-// SetLookback changes how far to look back. The next call of Flow drops measurements older
-// than the new look-back.
+// SetLookback changes the look-back. The next call of Flow drops measurements older than the new
+// look-back.
 func (m *Meter) SetLookback(lookback time.Duration) {
 	m.cold.lookback = span(lookback)
 	m.schedule()
@@ -107,7 +107,7 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 	}
 }
 
-// Start records that a piece of work starts; inflight includes it.
+// Start records that a piece of work starts. The work in flight includes that piece.
 func (m *Meter) Start(now int64, inflight int) {
 	m.Rise(inflight)
 	m.ages.begin(now, now < m.last)
@@ -131,7 +131,7 @@ func (m *Meter) Waited(wait int64) {
 // Refused records that work was refused now.
 func (m *Meter) Refused() { m.add(tally{events: events{refused: 1}}) }
 
-// add counts an event of now: for the past while the meter settles.
+// add counts an event of this moment. While the meter settles, the event counts for the past.
 func (m *Meter) add(t tally) {
 	if m.last < m.from {
 		m.cold.past.add(t)
@@ -140,8 +140,8 @@ func (m *Meter) add(t tally) {
 	m.current.add(t)
 }
 
-// Done records that work of the given weight and start has ended. If the clock was turned back
-// since the start, which then lies ahead, the latency is unknown.
+// Done records that work of the given weight and start has ended. A start that lies ahead means
+// that the clock was turned back: the latency is then unknown.
 func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	if start > m.last {
 		start, o = beforeAll, Ignore
@@ -203,8 +203,8 @@ func (m *Meter) smooth(latency float32) {
 	m.average += float32((latency - m.average) / smoothing)
 }
 
-// straggle counts a success of work that started under an earlier limit: in the past
-// generation if the law does not see that, and otherwise not at all.
+// straggle counts a success of work that started under an earlier limit: in the past generation if
+// the law does not see that generation, and otherwise not at all.
 func (m *Meter) straggle(latency int64) {
 	if !m.alone {
 		return

@@ -51,8 +51,8 @@ func (r *Raw) Recent() Recent {
 	}, r.average)
 }
 
-// A Total sums the measurements of several meters within their look-backs, as if they were
-// one. The zero Total is empty.
+// A Total sums the measurements of several meters within their look-backs, as if they were one
+// meter. The zero Total is empty.
 type Total struct {
 	tally   tally
 	counts  [64 - lowestOctave][cells]uint64
@@ -74,12 +74,13 @@ func (t *Total) Add(r *Raw) {
 	}
 }
 
-// Recent returns the total. Its moving average is that of the meters, by samples.
+// Recent returns the total. Its moving average is the mean of the moving averages of the meters,
+// weighted by samples.
 func (t *Total) Recent() Recent {
 	return summed(&t.tally, t.quantile, round(t.average/float64(max(1, t.tally.samples))))
 }
 
-// quantile returns the nearest-rank quantile.
+// quantile returns the nearest-rank quantile of all meters.
 func (t *Total) quantile(q float64) time.Duration {
 	left := rank(q, uint64(t.tally.samples))
 	for octave := range t.counts {

@@ -18,7 +18,7 @@ const (
 // numbers closest to 128 * 2^(i/9), so that the cells are about equally wide in proportion.
 var bounds = [cells + 1]int{128, 138, 149, 161, 174, 188, 203, 219, 237, 256}
 
-// cellOf has the cell of a latency by its eight leading bits.
+// cellOf has the cell of a latency by the eight leading bits of the latency.
 var cellOf = func() (cell [256]uint8) {
 	for i := range cells {
 		for leading := bounds[i]; leading < bounds[i+1]; leading++ {
@@ -31,16 +31,16 @@ var cellOf = func() (cell [256]uint8) {
 // A row counts one octave: the cells of the two generations, side by side.
 type row [2][cells]uint8
 
-// A carry counts how often the cells of one octave wrapped around at 256. Only
-// busy octaves have one.
+// A carry counts how often the cells of one octave wrapped around at 256. Only busy octaves have a
+// carry.
 type carry struct {
 	next   *carry
 	octave int
 	wraps  [2][cells]uint32
 }
 
-// A sketch counts latencies of two generations, called sides here. It does not know which of
-// them is current.
+// A sketch counts latencies of two generations, called sides here. It does not know which side is
+// the current generation.
 type sketch struct {
 	rows    []row  // one for each octave hit, in ascending order
 	octaves uint64 // which octaves have a row; bit 0 is lowestOctave
@@ -63,15 +63,16 @@ func (h *sketch) add(side uint8, latency int64) {
 	}
 }
 
-// wrapped carries. It is kept out of add because it is rare.
+// wrapped counts that a cell wrapped around. It stays out of add because it is rarely called.
 //
 //go:noinline
 func (h *sketch) wrapped(octave int, side, i uint8) {
 	h.carry(octave).wraps[side&1][i]++
 }
 
-// grow inserts a row. It is kept out of add because it is rare. It allocates exactly one row
-// more: doubling would waste more memory than the copying costs, which stops at 33 rows.
+// grow inserts a row. It stays out of add because it is rarely called. It makes room for exactly
+// one row more: spare rows would waste memory, and copies are rare because there are at most 33
+// rows.
 //
 //go:noinline
 func (h *sketch) grow(at int, bit uint64) {
@@ -135,8 +136,8 @@ func (h *sketch) fold(from uint8) {
 // sides selects the generations to read.
 type sides [2]bool
 
-// ranked returns the latency of the given rank, counted from 1, to within 4%. It returns the
-// highest one if there are fewer, and 0 without any.
+// ranked returns the latency of the given rank, counted from 1, to within 4%. If there are fewer
+// latencies, it returns the highest latency, and 0 if there are none.
 func (h *sketch) ranked(s sides, rank uint64) time.Duration {
 	at, found := 0, time.Duration(0)
 	for o := h.octaves; o != 0; o &= o - 1 {
@@ -174,7 +175,7 @@ func count(s sides, r *row, c *carry, i int) uint64 {
 }
 
 // middle is the harmonic mean of a cell's bounds, 2*lo*hi/(lo+hi). Both bounds have the same
-// relative distance from it.
+// relative distance from this mean.
 func middle(octave, i int) time.Duration {
 	lo, hi := float64(bounds[i]), float64(bounds[i+1])
 	twice := float64(uint64(1)<<octave) / 64 // the unit of bounds

@@ -12,7 +12,7 @@ type events struct {
 	carried       uint32 // successes of work that started under an earlier limit
 	carriedFailed uint32 // failures and timeouts of such work
 	held          uint32 // work that ended while the limit held work back
-	weight        uint32 // of the work that succeeded
+	weight        uint32 // weight of the work that succeeded
 	overloaded    uint32 // work that the downstream refused
 	late          uint32 // successes whose caller had left, whenever they started
 	abandoned     uint32 // work whose caller left before it ended, likewise
@@ -44,8 +44,8 @@ func (e *events) add(o events) {
 	e.peak = max(e.peak, o.peak)
 }
 
-// A tally is the measurements of the current generation, apart from the distribution of
-// latencies. Times are in nanoseconds.
+// A tally has the measurements of a generation, apart from the distribution of latencies. Times are
+// in nanoseconds.
 type tally struct {
 	area      float64 // work in flight times time
 	crowd     float64 // work in flight, squared, times time
@@ -91,8 +91,8 @@ func (t *tally) add(o tally) {
 	t.events.add(o.events)
 }
 
-// product is rounded before anything is added to it. Some machines would otherwise compute
-// both in one step, with another result.
+// product returns a rounded product, to which its caller may add. Some machines would otherwise
+// multiply and add in one step, with another result.
 func product(a, b float64) float64 { return float64(a * b) }
 
 func (t *tally) mean() float64 { return t.sum / float64(max(1, t.samples)) }

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Window is the law's view: all measurements since the last restart, or over the look-back.
-// Limit and bounds are left to the caller. Latencies is only valid until the next call of any
+// Window returns the law's view: all measurements since the last restart, or over the look-back.
+// The caller fills in the limit and its bounds. Latencies is only valid until the next call of any
 // method that writes.
 func (m *Meter) Window(now int64, inflight int) law.Window {
 	t, from, first := m.current, m.from, m.current.first
@@ -52,7 +52,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 	return w
 }
 
-// average fills in the means over time or per piece of work, if there was any.
+// average fills in the means over time, and the means over the work if there was work.
 func (t *tally) average(w *law.Window) {
 	if t.samples > 0 {
 		w.Least = time.Duration(t.least)
@@ -112,8 +112,8 @@ func (m *Meter) Carried() int {
 }
 
 // Age is the age of the oldest work in flight, or 0 if there is none. It is never less than the
-// truth, and exceeds it by at most 1 ms or half the greatest age reported since that work
-// started, whichever is more.
+// true age. The excess is at most 1 ms or half the greatest age reported since that work started,
+// whichever is more.
 func (m *Meter) Age(now int64) time.Duration { return m.ages.oldest(max(now, m.last)) }
 
 // eligible is a Meter as seen by the law.
@@ -128,7 +128,7 @@ func (e *eligible) Quantile(q float64) time.Duration {
 	return m.quantile(s, m.Samples(), q)
 }
 
-// Recent is the measurements of a snapshot: all of the look-back, across restarts.
+// Recent has the measurements of a snapshot: over the whole look-back, across restarts.
 type Recent struct {
 	Samples, Failures, Timeouts int
 
@@ -157,16 +157,16 @@ func summed(t *tally, quantile func(float64) time.Duration, average time.Duratio
 	return r
 }
 
-// Quantile returns the latency that the share q of the successes within the look-back
-// did not exceed, to within 4%, or 0 if there were none. The look-back is the one of the
-// last time seen.
+// Quantile returns the latency that the share q of the successes within the look-back did not
+// exceed, to within 4%, or 0 if there were none. The look-back ends at the last time that the meter
+// has seen.
 func (m *Meter) Quantile(q float64) time.Duration {
 	t, s := m.recent(m.last)
 	return m.quantile(s, int(t.samples), q)
 }
 
-// recent adds up the generations that are not too old. They may be too old, because a read
-// does not rotate and there may have been no traffic since.
+// recent adds up the generations that are not too old. A generation may be too old, because without
+// traffic no call has rotated the generations, and a read does not rotate them.
 func (m *Meter) recent(now int64) (t tally, s sides) {
 	now = max(now, m.last)
 	if now < m.from+m.cold.lookback {
@@ -196,7 +196,8 @@ func rank(q float64, samples uint64) uint64 {
 // EWMA is the moving average of all latencies ever.
 func (m *Meter) EWMA() time.Duration { return round(max(0, float64(m.average))) }
 
-// Latest is that average if any of it was measured within the look-back, and otherwise 0.
+// Latest returns the moving average if a latency was measured within the look-back, and otherwise
+// 0.
 func (m *Meter) Latest() time.Duration {
 	if m.current.samples > 0 || m.last < m.cold.from+m.cold.lookback && m.cold.past.samples > 0 {
 		return m.EWMA()
@@ -206,5 +207,5 @@ func (m *Meter) Latest() time.Duration {
 
 func (t *tally) wait() time.Duration { return round(t.waited / float64(max(1, t.waits))) }
 
-// round is for durations that are not negative.
+// round rounds a duration that is not negative.
 func round(nanoseconds float64) time.Duration { return time.Duration(nanoseconds + 0.5) }
