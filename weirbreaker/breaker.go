@@ -15,18 +15,18 @@ type Breaker struct {
 	*gobreaker.TwoStepCircuitBreaker[any]
 }
 
-// New returns a breaker with the settings of gobreaker, whose defaults are a minute open
-// and one probe, after more than 5 failures in a row. Its IsSuccessful and IsExcluded are
-// replaced: the limiter classifies work ([weir.Config].Classify).
-// OnStateChange is called under gobreaker's lock and must not use the limiter.
+// New returns a breaker with the settings of gobreaker. By default it opens after more than 5
+// failures in a row, and after a minute lets one probe through. New replaces IsSuccessful and
+// IsExcluded, because the limiter classifies work ([weir.Config].Classify). OnStateChange is called
+// under gobreaker's lock and must not use the limiter.
 func New(s gobreaker.Settings) *Breaker {
 	s.IsSuccessful = func(err error) bool { return err == nil }
 	s.IsExcluded = func(err error) bool { return errors.Is(err, errIgnored) }
 	return &Breaker{gobreaker.NewTwoStepCircuitBreaker[any](s)}
 }
 
-// ByKey returns a function that makes a breaker for each key, named after it, for
-// Compartment.Breaker of package bulkhead.
+// ByKey returns a function for Compartment.Breaker of package bulkhead. The function makes a
+// breaker for each key, and names it after the key.
 func ByKey(s gobreaker.Settings) func(key string) weir.Breaker {
 	return func(key string) weir.Breaker {
 		named := s
@@ -35,7 +35,7 @@ func ByKey(s gobreaker.Settings) func(key string) weir.Breaker {
 	}
 }
 
-// The errors that stand for work without success in gobreaker.
+// gobreaker gets one of these errors for work without success.
 var (
 	errFailed  = errors.New("failed")
 	errIgnored = errors.New("ignored")

@@ -10,7 +10,7 @@
 //
 //	lim, err := weir.New(weir.Config{Name: "search", Breaker: weirbreaker.New(gobreaker.Settings{})})
 //
-// In a bulkhead each key gets its own:
+// In a bulkhead each key gets its own breaker:
 //
 //	bulkhead.Compartment{Breaker: weirbreaker.ByKey(gobreaker.Settings{})}
 package weirbreaker

@@ -18,10 +18,10 @@ type ClientLimits struct{ methods *rpc.Methods }
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
 // admitterFor names for its procedure, as for [LimitServer]. Use one limiter for each downstream.
 //
-// A refused call is not sent. Its error has the code that a server's refusal would have, and
-// also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
-// priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
-// interceptor that retries belongs before this one, so that each attempt asks for a slot.
+// A refused call is not sent. Its error has the code that a server's refusal would have. It also
+// matches [weir.ErrRefused], unlike a server's refusal. A call sends on the priority of its context
+// as a header, unless it is Normal; Connect itself sends on the deadline. An interceptor that
+// retries belongs before this one, so that each attempt asks for a slot.
 func LimitClient(admitterFor func(procedure string) weir.Admitter) *ClientLimits {
 	return &ClientLimits{methods: rpc.NewMethods(admitterFor)}
 }
@@ -82,8 +82,8 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 	return conn
 }
 
-// sendPriority adds the priority of ctx, if it has one, to the header of a request. The caller may
-// send a request once more, with another context: forget takes the priority out again.
+// sendPriority adds the priority of ctx, unless it is Normal, to the header of a request. forget
+// restores the header, because the caller may send the request once more, with another context.
 func sendPriority(ctx context.Context, header http.Header) (forget func()) {
 	p := weir.PriorityFrom(ctx)
 	if p == weir.PriorityNormal {

@@ -6,8 +6,8 @@ import (
 	"connectrpc.com/connect"
 )
 
-// refusedConn is a client's stream that was not admitted. Nothing is sent, and all that could fail
-// fails.
+// refusedConn is a client's stream that was not admitted. It sends nothing: Send and Receive return
+// the error of the refusal.
 type refusedConn struct {
 	spec              connect.Spec
 	request, response http.Header

@@ -16,19 +16,20 @@ import (
 // [RetryClient]. All methods are safe for concurrent use.
 type Retries struct{ client *retry.Client }
 
-// RetryClient returns Retries that send calls as client allows: its throttle refuses calls that the
-// downstream would refuse, and a call that was refused is sent again within the client's budget, no
-// sooner than the server says and only if its deadline leaves the time. Use a client for each
-// downstream, and give the interceptor before the ones of [LimitClient], so that each attempt asks
-// for a slot and none holds one while it waits. RetryClient panics if client is nil.
+// RetryClient returns Retries that send calls as client allows. The client's throttle refuses calls
+// that the downstream would refuse. A refused call is sent again within the client's budget, no
+// sooner than the server says, and only if its deadline leaves enough time. Use one client for each
+// downstream. Give the interceptor before the interceptors of [LimitClient], so that each attempt
+// asks for a slot, and no call holds a slot while it waits for its next attempt. RetryClient panics
+// if client is nil.
 //
 // A call is sent again if the server asks for it, by RetryInfo or the trailer
-// grpc-retry-pushback-ms, or a limiter of this client refused it. A procedure with an
+// grpc-retry-pushback-ms, or a limiter of this client refused it. A procedure with a
 // [connect.IdempotencyLevel] is sent again after any unavailable and resource_exhausted. A pushback
-// below 0 forbids it. The Classify of the client is not asked.
+// below 0 forbids a retry. RetryClient does not use the Classify of the client.
 //
-// Only unary calls are: a server's answer to a stream comes after messages were sent, so only its
-// caller can begin again.
+// Only unary calls are sent again. A server answers a stream after messages were sent, so only the
+// caller of the stream can begin it again.
 //
 // The last error is returned as it is. A call that the throttle refuses is not sent; the error is
 // resource_exhausted and matches [weir.ErrOverload]. If the call is cancelled while it waits, the

@@ -12,20 +12,19 @@ import (
 
 // ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// EachMessage admits each message that a stream receives. Its slot is held until the handler
-	// sends a message, asks for the next, or returns, whichever is first, so a peer that is slow to
-	// send or to read holds none; its latency is measured until then. A refused message is an
-	// error of Receive. It ends the stream if the handler returns it.
+	// EachMessage admits each message that a stream receives. The message holds its slot until the
+	// handler sends a message, asks for the next message, or returns, whichever is first. So a peer
+	// that is slow to send or to read holds no slot. The latency of the message is measured until
+	// then. A refused message is an error of Receive. It ends the stream if the handler returns it.
 	//
-	// By default a stream is admitted when it begins and gives the slot back at once, because how
-	// long it lives says nothing about load. That keeps new streams away while the other work of
-	// the limiter fills it; the stream itself takes no part of the limit and is not measured.
+	// By default a stream is admitted when it begins and gives the slot back at once, because the
+	// duration of a stream says nothing about load. New streams are refused while the other work of
+	// the limiter fills it. The stream itself takes no part of the limit and is not measured.
 	EachMessage bool
 }
 
-// ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols
-// they are called. It is a [connect.Interceptor]. Make one with [LimitServer]. All methods are safe
-// for concurrent use.
+// ServerLimits puts limiters in front of the handlers of Connect, for all its protocols. It is a
+// [connect.Interceptor]. Make one with [LimitServer]. All methods are safe for concurrent use.
 type ServerLimits struct {
 	methods     *rpc.Methods
 	eachMessage bool
@@ -33,8 +32,8 @@ type ServerLimits struct {
 
 // LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
 // admitterFor names for its procedure, such as "/pkg.Service/Method": see [One], [ByMethod] and
-// [Exempt]. A nil admitter exempts the procedure. admitterFor is called once for each procedure,
-// and its answer remembered; it may be called concurrently.
+// [Exempt]. A nil admitter exempts the procedure. admitterFor may be called concurrently. Its
+// answers for the first 1,000 procedures are kept.
 //
 // It panics if admitterFor is nil.
 func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
@@ -48,9 +47,9 @@ func (s *ServerLimits) Option() connect.HandlerOption {
 }
 
 // Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the
-// call before its message is read or decoded; it never waits and takes no slot, for which there is
-// the interceptor. A call that it refuses reaches no interceptor; it is in the limiter's own
-// snapshot and events.
+// call before its message is read or decoded. It never waits and takes no slot; the interceptor
+// does that. A call that it refuses reaches no interceptor; it is in the limiter's own snapshot and
+// events.
 func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
 	admitter := s.methods.Of(spec.Procedure)
 	if admitter == nil {
@@ -78,7 +77,7 @@ func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if err != nil {
 			return nil, refusal(ctx, err, req.Peer().Protocol)
 		}
-		// Not a recover: the panic goes up as it is, with its stack, and a Goexit is covered too.
+		// There is no recover here, so a panic keeps its stack, and a Goexit is covered too.
 		outcome := weir.Failure
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)

@@ -28,7 +28,8 @@ func (r *reason) Error() string { return r.message }
 
 func (r *reason) Unwrap() error { return r.cause }
 
-// refusal returns the error for a call that was not admitted, sent by the protocol.
+// refusal returns the error for a call that was not admitted. It adds the trailer, unless the
+// protocol is Connect's own.
 func refusal(ctx context.Context, err error, protocol string) *connect.Error {
 	r := rpc.Refused(ctx, err)
 	refused := connect.NewError(connect.Code(r.Code), &reason{r.Message, err})
@@ -44,9 +45,9 @@ func refusal(ctx context.Context, err error, protocol string) *connect.Error {
 	return refused
 }
 
-// RetryAfter returns how long a server asked this client to wait before it retries, by the
-// RetryInfo among the details of err, as a refusal has it. It is false if err has none, or one that
-// is negative.
+// RetryAfter returns how long a server asked this client to wait before it retries. The RetryInfo
+// among the details of err has that time, as in a refusal. RetryAfter returns false if err has no
+// RetryInfo, or a negative time.
 func RetryAfter(err error) (time.Duration, bool) {
 	refused, _ := errors.AsType[*connect.Error](err)
 	if refused == nil {
@@ -62,7 +63,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// comeBack is RetryAfter where the trailer goes before the status.
+// comeBack is RetryAfter, but a pushback in the trailer replaces the RetryInfo of the status.
 func comeBack(err error) (after time.Duration, told bool) {
 	if values := pushback(err); len(values) > 0 {
 		return rpc.Pushback(values)
@@ -70,7 +71,7 @@ func comeBack(err error) (after time.Duration, told bool) {
 	return RetryAfter(err)
 }
 
-// pushback returns the trailer of a call that failed, empty without one.
+// pushback returns the values of the pushback trailer of a call that failed, if there are any.
 func pushback(err error) []string {
 	failed, _ := errors.AsType[*connect.Error](err)
 	if failed == nil {
@@ -79,9 +80,10 @@ func pushback(err error) []string {
 	return failed.Meta().Values(pushbackKey)
 }
 
-// Classify is for [retry.Config].Classify: it says what a call's error means for its server. A call
-// is tried again if its status has RetryInfo, with which the server asks for a retry, as a refusal
-// does. For calls that may run twice, clear Final. [RetryClient] knows more about a call.
+// Classify is for [retry.Config].Classify: it returns the meaning of a call's error for its server.
+// A call is tried again if its status has RetryInfo, with which the server asks for a retry, as in
+// a refusal. For calls that may run twice, clear Final. [RetryClient] also knows the trailer of a
+// call, and whether its procedure is idempotent.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

@@ -17,9 +17,9 @@ type ClientLimits struct{ methods *rpc.Methods }
 // LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
 // admitterFor names for its method, as for [LimitServer]. Use one limiter for each downstream.
 //
-// A refused call is not sent. Its error has the code that a server's refusal would have, and
-// also matches [weir.ErrRefused], which a server's refusal does not. A call whose context has a
-// priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
+// A refused call is not sent. Its error has the code that a server's refusal would have. It also
+// matches [weir.ErrRefused], unlike a server's refusal. A call sends on the priority of its context
+// as metadata, unless it is Normal; gRPC itself sends on the deadline.
 func LimitClient(admitterFor func(fullMethod string) weir.Admitter) *ClientLimits {
 	return &ClientLimits{methods: rpc.NewMethods(admitterFor)}
 }
@@ -87,8 +87,8 @@ func sendPriority(ctx context.Context) context.Context {
 	return withMetadata(ctx, trust.Key, p.String())
 }
 
-// withMetadata returns ctx with a value to send, in place of one that was set by hand: of two, a
-// server would believe neither.
+// withMetadata returns ctx with a value to send, in place of a value that was set by hand: a server
+// would ignore both of two values.
 func withMetadata(ctx context.Context, key, value string) context.Context {
 	sent, _ := metadata.FromOutgoingContext(ctx) // a copy
 	if sent == nil {

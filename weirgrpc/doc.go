@@ -53,8 +53,9 @@
 //
 // # Order of interceptors
 //
-// From the outside in: logging, metrics and tracing, so that they see refusals; recovery from
-// panics, so that the slot is given back before; interceptors that set a priority or a tenant;
-// these; then work that costs more than a refusal, such as validation. Other interceptors do not
-// see the tap's refusals; the limiter's snapshot and events do.
+// From the outside in, a server has logging, metrics and tracing, so that they see refusals;
+// recovery from panics, so that the slot is given back before; interceptors that set a priority or
+// a tenant; the interceptors of this package; then work that costs more than a refusal, such as
+// validation. Other interceptors do not see the tap's refusals, but the limiter's snapshot and
+// events have them.
 package weirgrpc

@@ -28,7 +28,7 @@ type Retries struct{ client *retry.Client }
 // A call is sent again if the server asks for it, by RetryInfo or the trailer
 // grpc-retry-pushback-ms, or a limiter of this client refused it. A method that its .proto declares
 // idempotent (idempotency_level) is sent again after any UNAVAILABLE and RESOURCE_EXHAUSTED. A
-// pushback below 0 forbids it. The Classify of the client is not asked.
+// pushback below 0 forbids a retry. RetryClient does not use the Classify of the client.
 //
 // Only unary calls are sent again. A server answers a stream after messages were sent, so only the
 // caller of the stream can begin it again.
@@ -43,16 +43,17 @@ func RetryClient(client *retry.Client) *Retries {
 	return &Retries{client}
 }
 
-// Options returns the interceptor as an option for [grpc.NewClient], without the retries of a
-// service config, which would multiply with these. Give it before the options of [LimitClient],
-// so that each attempt asks for a slot and none holds one while it waits.
+// Options returns the interceptor as an option for [grpc.NewClient], and an option that turns off
+// the retries of a service config, which would multiply with these. Give both before the options of
+// [LimitClient], so that each attempt asks for a slot, and no call holds a slot while it waits for
+// its next attempt.
 func (r *Retries) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithDisableRetry(), grpc.WithChainUnaryInterceptor(r.Unary)}
 }
 
 // Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number
-// of the attempt with retries ([trust.Key], [trust.AttemptKey]): grpc-previous-rpc-attempts is
-// gRPC's to set. Call options hold for each attempt.
+// of the attempt with retries ([trust.Key], [trust.AttemptKey]), because only gRPC may set
+// grpc-previous-rpc-attempts. Call options hold for each attempt.
 func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call, ctx := r.client.Call(), sendPriority(ctx)
 	for attempt := ctx; ; attempt = withMetadata(ctx, trust.AttemptKey, strconv.Itoa(call.Attempt()+1)) {

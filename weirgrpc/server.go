@@ -21,14 +21,14 @@ const previousKey = "grpc-previous-rpc-attempts"
 
 // ServerConfig has the settings of [LimitServer]. The zero ServerConfig works.
 type ServerConfig struct {
-	// EachMessage admits each message that a stream receives. Its slot is held until the handler
-	// sends a message, asks for the next, or returns, whichever is first, so a peer that is slow to
-	// send or to read holds none; its latency is measured until then. A refused message is an
-	// error of RecvMsg. It ends the stream if the handler returns it.
+	// EachMessage admits each message that a stream receives. The message holds its slot until the
+	// handler sends a message, asks for the next message, or returns, whichever is first. So a peer
+	// that is slow to send or to read holds no slot. The latency of the message is measured until
+	// then. A refused message is an error of RecvMsg. It ends the stream if the handler returns it.
 	//
-	// By default a stream is admitted when it begins and gives the slot back at once, because how
-	// long it lives says nothing about load. That keeps new streams away while the other work of
-	// the limiter fills it; the stream itself takes no part of the limit and is not measured.
+	// By default a stream is admitted when it begins and gives the slot back at once, because the
+	// duration of a stream says nothing about load. New streams are refused while the other work of
+	// the limiter fills it. The stream itself takes no part of the limit and is not measured.
 	EachMessage bool
 
 	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key].
@@ -48,8 +48,8 @@ type ServerLimits struct {
 
 // LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
 // admitterFor names for its method, such as "/pkg.Service/Method": see [One], [ByMethod] and
-// [Exempt]. A nil admitter exempts the method. admitterFor is called once for each method, and its
-// answer remembered; it may be called concurrently.
+// [Exempt]. A nil admitter exempts the method. admitterFor may be called concurrently. Its answers
+// for the first 1,000 methods are kept.
 //
 // It panics if admitterFor is nil.
 func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
@@ -57,8 +57,8 @@ func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerCo
 }
 
 // Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors
-// chain: those given to NewServer before them run around them. A server has one tap, so if yours
-// has another, use the methods one by one.
+// chain: interceptors that NewServer gets before them run around them. A server has one tap, so if
+// your server has another tap, use the methods one by one.
 func (s *ServerLimits) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.InTapHandle(s.Tap),
@@ -83,7 +83,7 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 		}
 		return nil, refused
 	}
-	// It does not recover, so a panic keeps its stack, and a Goexit is covered too.
+	// There is no recover here, so a panic keeps its stack, and a Goexit is covered too.
 	outcome := weir.Failure
 	defer func() { permit.Finish(outcome) }()
 	resp, err = handler(ctx, req)
@@ -114,8 +114,8 @@ func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.Stre
 	return handler(srv, stream)
 }
 
-// admitterOfStream does not remember methods that reach grpc.UnknownServiceHandler, which has no
-// srv.
+// admitterOfStream returns the admitter of a stream's method. It does not remember methods that
+// reach grpc.UnknownServiceHandler, which has no srv, because clients can invent such methods.
 func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Admitter {
 	if srv == nil {
 		return s.methods.Invented(info.FullMethod)
@@ -132,7 +132,7 @@ func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 	return trust.Told(ctx, metadata.ValueFromIncomingContext(ctx, trust.Key), attemptOf(ctx))
 }
 
-// withDeadline returns ctx with a deadline that the law hears of only if the peer is trusted.
+// withDeadline returns ctx. The law uses its deadline only if the peer is trusted.
 func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
 	if _, dated := ctx.Deadline(); !dated || s.trusts(ctx) {
 		return ctx

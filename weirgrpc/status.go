@@ -42,10 +42,10 @@ func (r *refusal) Error() string { return r.cause.Error() }
 
 func (r *refusal) Unwrap() error { return r.cause }
 
-// GRPCStatus is the status that gRPC sends: it does not name the limiter.
+// GRPCStatus returns the status that gRPC sends. It does not name the limiter.
 func (r *refusal) GRPCStatus() *status.Status { return r.status }
 
-// pushback is the trailer to send, nil for none.
+// pushback returns the trailer to send, or nil if the refusal has no delay.
 func (r *refusal) pushback() metadata.MD {
 	if r.retryAfter == 0 {
 		return nil
@@ -67,7 +67,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// comeBack is RetryAfter where the trailer goes before the status.
+// comeBack is RetryAfter, but a pushback in the trailer replaces the RetryInfo of the status.
 func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
 	if err == nil {
 		return 0, false
@@ -78,9 +78,10 @@ func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
 	return RetryAfter(err)
 }
 
-// Classify is for [retry.Config].Classify: it says what a call's error means for its server. A call
-// is tried again if its status has RetryInfo, with which the server asks for a retry, as a refusal
-// does. For calls that may run twice, clear Final. [RetryClient] knows more about a call.
+// Classify is for [retry.Config].Classify: it returns the meaning of a call's error for its server.
+// A call is tried again if its status has RetryInfo, with which the server asks for a retry, as in
+// a refusal. For calls that may run twice, clear Final. [RetryClient] also knows the trailer of a
+// call, and whether its method is idempotent.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

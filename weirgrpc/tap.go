@@ -9,9 +9,10 @@ import (
 )
 
 // mostLeft bounds the contexts that a tap leaves behind. grpc-go (v1.85.0) does not cancel the
-// context of a call that a tap refuses, so one with a deadline stays until then, with a timer. Each
-// takes about 1 KB, with the timer that counts it, so 50,000 of them 50 MB, and calls that claim to
-// have until next year would take all memory. A context without a deadline leaves nothing.
+// context of a call that a tap refuses, so a context with a deadline stays until then, with a
+// timer. Each context takes about 1 KB, with the timer that counts it: 50,000 contexts take 50 MB.
+// Without a bound, calls with a deadline in a year would take all memory. A context without a
+// deadline leaves nothing.
 const mostLeft = 50_000
 
 // Tap is a [tap.ServerInHandle]. While the limiter of the method is full, it refuses the call
@@ -24,7 +25,8 @@ const mostLeft = 50_000
 // because a tap cannot send a trailer. [grpc.Server.ServeHTTP] calls no tap.
 //
 // gRPC keeps the context of a call that a tap refused until the call's deadline. While it keeps
-// 50,000 of them, Tap lets further calls with a deadline pass, and the interceptor refuses them.
+// 50,000 such contexts, Tap lets further calls with a deadline pass, and the interceptor refuses
+// them.
 func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	admitter := s.methods.Known(info.FullMethodName)
 	if admitter == nil {

@@ -15,7 +15,7 @@ import (
 // A Code is a status code of gRPC. Connect has the same numbers.
 type Code uint32
 
-// The codes, as https://grpc.io/docs/guides/status-codes lists them.
+// The codes have the numbers of https://grpc.io/docs/guides/status-codes.
 const (
 	OK Code = iota
 	Canceled
@@ -37,8 +37,8 @@ const (
 )
 
 // ServerOutcome returns the outcome of a call that a server answered with the code, for its
-// limiter. A code that gRPC does not define counts as Unknown, as in gRPC itself. Unknown is the
-// code of an error without one.
+// limiter. A code that gRPC does not define counts as Unknown, as in gRPC itself. An error without
+// a code has the code Unknown.
 func (c Code) ServerOutcome() weir.Outcome {
 	switch c {
 	case OK:
@@ -56,8 +56,9 @@ func (c Code) ServerOutcome() weir.Outcome {
 }
 
 // ClientOutcome returns the outcome of a call that ended with the code, for the limiter of its
-// client. A server that asks one caller to send less does not count that as its own failure, but
-// the client's limiter must. One that is unavailable and names a time to come back is overloaded.
+// client. A server that asks one caller to send less has not failed, but the limiter of that caller
+// has to count an overload. A server that is unavailable and names a time to come back is
+// overloaded.
 func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
 	if c == ResourceExhausted || c == Unavailable && comeBack {
 		return weir.Overloaded
@@ -88,9 +89,9 @@ func OutcomeOnClient(ctx context.Context, err error, c Code, comeBack bool) weir
 	return c.ClientOutcome(comeBack)
 }
 
-// Answer classifies an attempt that ended with err and its code. A call that the server was
-// too loaded for, or not there for, may be tried again after the given time if the server
-// asks for it or the method may run twice.
+// Answer classifies an attempt that ended with err and its code. A call that found the server
+// overloaded or unavailable may be tried again after the given time if mayRepeat is set: the server
+// asks for a retry, or the method may run twice.
 func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Answer {
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok { // by a limiter of this client
 		_, again := edge.RetryAfter(refused)

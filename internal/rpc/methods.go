@@ -15,7 +15,7 @@ import (
 // A Chooser names the admitter of a method, such as "/pkg.Service/Method"; nil exempts it.
 type Chooser = func(fullMethod string) weir.Admitter
 
-// One names the same admitter for every method. It panics if that is nil.
+// One names the same admitter for every method. It panics if the admitter is nil.
 func One(admitter weir.Admitter) Chooser {
 	if edge.IsExempt(admitter) {
 		panic("weir: One: admitter is nil: want a limiter, or an admitter of your own")
@@ -97,5 +97,5 @@ func (m *Methods) Invented(method string) weir.Admitter {
 	return nil
 }
 
-// Known returns the admitter of a method that Of was asked for, otherwise nil.
+// Known returns the admitter of a method that Of has remembered, otherwise nil.
 func (m *Methods) Known(method string) weir.Admitter { return (*m.known.Load())[method] }

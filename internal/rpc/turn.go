@@ -18,13 +18,13 @@ type Turn struct {
 	ended  bool
 }
 
-// Take waits for a slot for the next message. It first gives back the slot that the turn
-// holds, with no outcome.
+// Take waits for a slot for the next message. It first gives back the slot that the turn holds,
+// with the outcome Ignore.
 func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
 	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the deadline is for the whole stream
 	if !t.hold(permit) {
-		permit.Release() // nothing if it was refused
+		permit.Release() // does nothing if the work was refused
 	}
 	return err
 }
@@ -47,8 +47,8 @@ func (t *Turn) Give(o weir.Outcome) {
 	permit.Finish(o) // without the lock, because it may call a hook
 }
 
-// Served gives the slot back because the handler continues its stream: a success, unless the
-// stream's context has ended.
+// Served gives the slot back because the handler continues its stream. The outcome is a success,
+// unless the stream's context has ended.
 func (t *Turn) Served(ctx context.Context) {
 	if ctx.Err() != nil {
 		t.Give(edge.ContextOutcome(ctx))
@@ -57,8 +57,8 @@ func (t *Turn) Served(ctx context.Context) {
 	t.Give(weir.Success)
 }
 
-// Run runs the handler of a stream, and ends the turn with the outcome of the handler's error, of
-// which code returns the code.
+// Run runs the handler of a stream, and ends the turn with the outcome of the handler's error. code
+// returns the status code of an error.
 func (t *Turn) Run(ctx context.Context, code func(error) Code, handler func() error) (err error) {
 	outcome := weir.Failure // should the handler panic, or end its goroutine
 	defer func() { t.End(outcome) }()
