@@ -14,7 +14,7 @@
 // module. Keys of a set come from outside: at most [Sources].MaxKeys unknown keys of each set have
 // series, in addition to the keys that its configuration names. The totals of a set include all
 // keys. A value that is longer than [MaxLabel] bytes, or no valid UTF-8, is cut or repaired, and
-// ends in a hash of the original, so that two of them stay two.
+// ends in a hash of the original, so that different values stay different.
 //
 // # Cost
 //

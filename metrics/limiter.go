@@ -8,12 +8,12 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// ofWork are the instruments of a source that admits work: a limiter, or one key of a set.
+// ofWork has the instruments of a source that admits work: a limiter, or one key of a set.
 type ofWork struct {
 	columns[weir.Snapshot]
 
-	peak, target, deadline      *Instrument // some sources have none
-	refused, completed, changes *Instrument // with a label more
+	peak, target, deadline      *Instrument // some sources lack these
+	refused, completed, changes *Instrument // with an additional label
 	latency, wait               *Instrument
 }
 
@@ -86,8 +86,8 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, labels
 	out.histogram(w.wait, s.QueueWaits, labels)
 }
 
-// readPeak yields the peak, which a set has none of: its keys have theirs at different moments, and
-// the sum can be far above the cap.
+// readPeak yields the peak of a limiter. A set has no peak: its keys have their peaks at different
+// moments, and the sum can be far above the cap.
 func (w *ofWork) readPeak(out output, s *weir.Snapshot, labels []string) {
 	if s.Latencies != nil {
 		out.number(w.peak, float64(s.Peak), labels)
@@ -104,7 +104,7 @@ func limiterPart(l *weir.Limiter) part {
 	}}
 }
 
-// targetOf is the latency that a law keeps, or 0 if it has none.
+// targetOf returns the latency that a law keeps, or 0 if the law keeps no latency.
 func targetOf(l law.Law) time.Duration {
 	switch l := l.(type) {
 	case law.Band:
@@ -113,7 +113,7 @@ func targetOf(l law.Law) time.Duration {
 		return l.Target
 	case law.Setpoint:
 		return l.Budget
-	case interface{ Unwrap() law.Law }: // it passes on what another learns
+	case interface{ Unwrap() law.Law }: // a law around another law
 		return targetOf(l.Unwrap())
 	}
 	return 0

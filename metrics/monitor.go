@@ -48,7 +48,7 @@ func readMonitor(out output, m *load.Monitor, labels []string) {
 	}
 }
 
-// readReadings leaves out readings that are not valid, and all but the first of a name.
+// readReadings yields the first valid reading of each name.
 func readReadings(out output, readings []load.Reading, labels []string) {
 	taken := map[string]bool{}
 	for _, r := range readings[:min(len(readings), maxReadings)] {

@@ -11,7 +11,7 @@ import (
 
 // A Measurement is one value of an [Instrument], or one distribution.
 type Measurement struct {
-	Instrument *Instrument // what was measured
+	Instrument *Instrument // the line of the table
 	Values     []string    // of Instrument.Labels, in their order. They are shared: do not change them
 
 	Value     float64             // of a gauge or a counter
@@ -34,7 +34,7 @@ type series struct {
 	source string
 }
 
-// New returns a reader. The error matches [ErrConfig] and has all that is wrong. Names are
+// New returns a reader. The error matches [ErrConfig] and has all faults of the sources. Names are
 // read once: an update that renames a limiter does not rename its series.
 func New(s Sources) (*Reader, error) {
 	if err := s.check(); err != nil {
@@ -81,8 +81,8 @@ func (r *Reader) Series(yield func(i *Instrument, source string)) {
 	}
 }
 
-// Read reads all sources and calls yield with each point, one at a time. Points of one instrument
-// differ in their values.
+// Read reads all sources and calls yield with each measurement, one at a time. Measurements of one
+// instrument differ in their labels.
 func (r *Reader) Read(yield func(Measurement)) {
 	for _, p := range r.parts {
 		p.read(yield)
@@ -100,7 +100,7 @@ func (o output) with(i *Instrument, value float64, labels []string, more ...stri
 	o.number(i, value, join(labels, more...))
 }
 
-// histogram leaves out one that is not kept.
+// histogram writes a histogram, if the source keeps one.
 func (o output) histogram(i *Instrument, h *histogram.Snapshot, labels []string) {
 	if h != nil {
 		o(Measurement{Instrument: i, Values: labels, Histogram: h})

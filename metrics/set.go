@@ -27,7 +27,7 @@ var forShare = columns[weir.Snapshot]{
 	{line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond its entitlement.", limiterName, key), func(k *weir.Snapshot) float64 { return k.Borrowed }},
 }
 
-// set is a bulkhead.Set, and which of its keys have series.
+// set is a bulkhead.Set with the keys that have series.
 type set struct {
 	source *bulkhead.Set
 	labels []string // its name
@@ -43,9 +43,9 @@ type keyLabels struct {
 	given  time.Time
 }
 
-// placeLasts is how long a key has its place, at least. So there are as many names an hour as there
-// are places, however many keys clients invent: at each scrape another would have one, and a
-// monitoring system keeps all of them.
+// placeLasts is the least time for which a key keeps its place. It bounds the names in an hour to
+// the number of places, however many keys clients invent. Without it each scrape could have new
+// names, and a monitoring system keeps all names.
 const placeLasts = time.Hour
 
 func setPart(source *bulkhead.Set, name string, most int) part {
@@ -112,7 +112,8 @@ func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*k
 	return present
 }
 
-// isNamed reports whether a key is not one of those whose number has a bound.
+// isNamed reports whether a key does not count for MaxKeys: the configuration names it, or it is
+// the overflow.
 func isNamed(conf *bulkhead.Config, name string) bool {
 	_, named := conf.ByKey[name]
 	return named || name == bulkhead.Overflow
@@ -129,7 +130,7 @@ func (s *set) give(name string, taken map[string]bool) {
 	s.places[name] = &keyLabels{join(s.labels, value), time.Now()}
 }
 
-// targetOfKey is the latency that the key's budget or law keeps, or 0 if it has none.
+// targetOfKey returns the latency that the key's budget or law keeps, or 0 if there is none.
 func targetOfKey(conf *bulkhead.Config, name string) time.Duration {
 	c, named := conf.ByKey[name]
 	if !named {

@@ -20,8 +20,8 @@ import (
 // ErrConfig matches every error about [Sources].
 var ErrConfig = settings.ErrConfigOf("metrics")
 
-// Sources are shown by a reader. Limiters and throttles have names of their own; the others get
-// theirs here. The zero Sources shows nothing.
+// Sources has the sources that a reader shows. Limiters and throttles have names of their own; the
+// key of a map names each other source. The zero Sources shows nothing.
 type Sources struct {
 	Limiters   []*weir.Limiter               // with names that differ: see weir.Config.Name
 	Sets       map[string]*bulkhead.Set      // by name, as all that follows
@@ -31,15 +31,14 @@ type Sources struct {
 	Monitors   map[string]*load.Monitor      // see Sets
 	Governors  map[string]*memory.Governor   // see Sets; a process has one at most
 
-	// MaxKeys is how many keys of each set have series of their own, besides the keys of
-	// its configuration. A key keeps its series until it is evicted; then, an hour
-	// after it got them at the earliest, the busiest that has none gets its place. Defaults to
-	// 100; below 0 means none.
+	// MaxKeys is how many keys of each set have series of their own, besides the keys of its
+	// configuration. A key keeps its place until it is evicted, and for an hour at least. Then the
+	// busiest key without series gets the place. Defaults to 100; below 0 means none.
 	MaxKeys int
 }
 
-// defaultKeys is 3,000 series for each set, and 8,000 with histograms. A Prometheus server holds a
-// few million.
+// defaultKeys makes 3,000 series for each set, and 8,000 with histograms. A Prometheus server holds
+// a few million series.
 const defaultKeys = 100
 
 // check returns all errors of the sources together. A name that several kinds of sources use as the
@@ -49,7 +48,7 @@ func (s *Sources) check() error {
 	complain := func(format string, args ...any) {
 		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
 	}
-	taken := map[[2]string]string{} // what has the value of a label
+	taken := map[[2]string]string{} // the source with each value of a label
 	take := func(of, kind, name, advice string) {
 		value := [2]string{of, label.Clean(name)}
 		if other, ok := taken[value]; ok {
@@ -57,7 +56,7 @@ func (s *Sources) check() error {
 		}
 		taken[value] = fmt.Sprintf("%s %q", kind, name)
 	}
-	// Keys of a map differ, but two long ones might not once they are cut.
+	// Keys of a map differ, but two of their labels may be the same.
 	key := func(kind string) func(string) {
 		return func(name string) { take(kind, kind, name, "rename one") }
 	}
@@ -89,7 +88,7 @@ func (s *Sources) check() error {
 	return errors.Join(errs...)
 }
 
-// named checks sources that have their names here, in order.
+// named checks the sources of a map, in the order of their names.
 func named[T any](sources map[string]*T, field string, complain func(string, ...any), take func(name string)) {
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		switch {

@@ -9,14 +9,14 @@ import (
 // An InstrumentKind is a kind of [Instrument].
 type InstrumentKind uint8
 
-// The kinds.
+// An instrument has one of these kinds.
 const (
 	Gauge        InstrumentKind = 1 // goes up and down
 	Counter      InstrumentKind = 2 // only grows, but starts at 0 again with its source
 	Distribution InstrumentKind = 3 // the distribution of durations in seconds, cumulative as a counter
 )
 
-// String returns "gauge", "counter" or "histogram", as both systems have it.
+// String returns "gauge", "counter" or "histogram", as Prometheus and OpenTelemetry call the kind.
 func (k InstrumentKind) String() string {
 	switch k {
 	case Gauge:
@@ -43,7 +43,7 @@ type Attribute struct {
 
 // An Instrument is one line of the table.
 type Instrument struct {
-	Prometheus string         // the name there, with its unit and "_total"
+	Prometheus string         // the name in Prometheus, with its unit and "_total"
 	Name       string         // the name in OpenTelemetry; several lines of the table may share one
 	Unit       string         // as in UCUM: "s", "{request}", "1"
 	Help       string         // one sentence
@@ -55,7 +55,7 @@ type Instrument struct {
 	Fixed []Attribute
 }
 
-// The labels.
+// The table has these labels.
 var (
 	limiterName  = Label{"limiter", "weir.limiter.name"}
 	key          = Label{"key", "weir.key"}
@@ -90,7 +90,7 @@ func (i *Instrument) as(name, value string) *Instrument {
 	return i
 }
 
-// columns are instruments with their values in a snapshot.
+// columns are instruments, each with the function that reads its value from a snapshot.
 type columns[S any] []struct {
 	*Instrument
 	of func(*S) float64

@@ -10,6 +10,6 @@
 // producer hands out the counts of the limiters, so no measurement is made twice, and histograms
 // are exponential, of scale 3: the metric API has no instrument that observes a histogram.
 //
-// Counters and histograms are cumulative since the producer was made or since the limiter was,
-// whichever came first.
+// Counters and histograms count since their source was made. Their start time is the time when the
+// producer was made.
 package weirotel

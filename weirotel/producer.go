@@ -26,8 +26,8 @@ type Producer struct {
 
 var _ sdkmetric.Producer = (*Producer)(nil)
 
-// New returns a producer, or an error that matches [metrics.ErrConfig] and has all that is wrong
-// with the sources.
+// New returns a producer, or an error that matches [metrics.ErrConfig] and has all faults of the
+// sources.
 func New(s metrics.Sources) (*Producer, error) {
 	reader, err := metrics.New(s)
 	if err != nil {
@@ -36,7 +36,7 @@ func New(s metrics.Sources) (*Producer, error) {
 	return &Producer{reader: reader, start: time.Now()}, nil
 }
 
-// Produce implements the Producer of the SDK. The error is that of a context that has ended.
+// Produce implements the Producer of the SDK. It returns an error only if the context has ended.
 func (p *Producer) Produce(ctx context.Context) ([]metricdata.ScopeMetrics, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -83,7 +83,8 @@ func (b *batch) add(m metrics.Measurement) {
 	}
 }
 
-// description is the help of the instrument. Lines of the table that share a name share one.
+// description returns the help of the instrument. Lines of the table with the same name share a
+// description.
 func description(i *metrics.Instrument) string {
 	if i.Fixed != nil {
 		return "Work that came, by what became of it."
@@ -123,11 +124,11 @@ func exponential(s *histogram.Snapshot, attributes attribute.Set, start, now tim
 	return p
 }
 
-// traceLength is how many bytes the identifier of a trace has.
+// traceLength is the length of a trace's identifier in bytes.
 const traceLength = 16
 
-// exemplar names the trace if the label is the identifier of one in hexadecimal, and has the label
-// as an attribute if not.
+// exemplar names the trace if the label is the identifier of a trace in hexadecimal. Otherwise the
+// exemplar has the label as an attribute.
 func exemplar(e histogram.Exemplar) metricdata.Exemplar[float64] {
 	x := metricdata.Exemplar[float64]{Time: e.At, Value: e.Value.Seconds()}
 	if id, err := hex.DecodeString(e.Label); err == nil && len(id) == traceLength {

@@ -11,24 +11,24 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// The names of the events of a span.
+// Traced adds events with these names to a span.
 const (
 	EventRefused = "weir.refused" // work was refused
 	EventQueued  = "weir.queued"  // work waited and was admitted
 	EventLeft    = "weir.left"    // the context ended before the work was admitted
 )
 
-// Attributes of the events, besides error.type, which has the reason of a refusal.
+// The events have these attributes, and error.type for the reason of a refusal.
 const (
 	attributeName       = "weir.limiter.name"
 	attributeRetryAfter = "weir.retry_after" // in seconds
 	attributeWait       = "weir.queue.wait"  // in seconds
 )
 
-// Traced returns an admitter that adds its actions to the span of the context: an event when work
-// is refused, with the limiter, the reason and when to come back; when it waited, and for how long;
-// and when its context ended first. Work that starts at once leaves no event. Without a
-// recording span it costs a lookup in the context.
+// Traced returns an admitter that adds events to the span of the context. [EventRefused] has the
+// limiter, the reason and the delay of a retry. [EventQueued] has the time of the wait. [EventLeft]
+// marks work whose context ended first. Work that starts at once leaves no event. Without a
+// recording span Traced costs a lookup in the context.
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
@@ -62,8 +62,8 @@ func (t traced) Full(ctx context.Context) error {
 	return err
 }
 
-// Snapshot returns the limit of next for weirhttp, which lets uploads hold a part of it. It is zero
-// if next has none.
+// Snapshot returns the state of next for weirhttp, which lets uploads hold a part of its limit. It
+// is zero if next has no Snapshot.
 func (t traced) Snapshot() weir.Snapshot {
 	if next, ok := t.next.(interface{ Snapshot() weir.Snapshot }); ok {
 		return next.Snapshot()
@@ -71,7 +71,7 @@ func (t traced) Snapshot() weir.Snapshot {
 	return weir.Snapshot{}
 }
 
-// record adds the event of an answer to the span of ctx, if it records.
+// record adds the event of an answer to the span of ctx, if the span records.
 func record(ctx context.Context, permit weir.Permit, err error) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {

@@ -19,7 +19,7 @@ type Collector struct {
 	err    error
 }
 
-// A series has the parts that the metrics of one instrument and source share.
+// A series is one instrument of one source. All its metrics share a description.
 type series struct {
 	instrument *metrics.Instrument
 	source     string
@@ -27,8 +27,8 @@ type series struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector. If the sources are not valid, it is one that a registry refuses to
-// register, with an error that matches [metrics.ErrConfig] and has all that is wrong.
+// New returns a collector. If the sources are not valid, a registry refuses to register the
+// collector, with an error that matches [metrics.ErrConfig] and has all faults.
 func New(s metrics.Sources) *Collector {
 	reader, err := metrics.New(s)
 	if err != nil {
@@ -79,8 +79,8 @@ var Dashboard string
 //go:embed alerts.yaml
 var Alerts string
 
-// A metric is a point as a registry takes it. Constant metrics of the client library would copy the
-// labels of each and have no histogram that is classic and native at once.
+// A metric is a measurement for a registry. Constant metrics of the client library would copy the
+// labels of each measurement, and have no histogram that is classic and native at once.
 type metric struct {
 	desc  *prometheus.Desc
 	point metrics.Measurement

@@ -12,8 +12,8 @@ import (
 )
 
 // The classic buckets end at powers of two, where buckets of the schema end too, so their counts
-// are exact: from 2^-13 s, an eighth of a millisecond, to 2^6 s, a minute. Finer ones would cost a
-// series each.
+// are exact: from 2^-13 s, an eighth of a millisecond, to 2^6 s, a minute. Each finer bucket would
+// cost a series.
 const (
 	lowest, highest = -13, 6
 	perOctave       = 1 << histogram.Schema
@@ -37,7 +37,7 @@ func histogramOf(s *histogram.Snapshot) *dto.Histogram {
 	return h
 }
 
-// native adds the buckets as spans of neighbours, and each count as its difference to the one
+// native adds the buckets as spans of neighbours, and each count as its difference to the count
 // before.
 func native(h *dto.Histogram, buckets []histogram.Bucket) {
 	last, next := int64(0), 0
@@ -49,12 +49,13 @@ func native(h *dto.Histogram, buckets []histogram.Bucket) {
 		h.PositiveDelta = append(h.PositiveDelta, int64(b.Count)-last)
 		last, next = int64(b.Count), b.Index+1
 	}
-	if len(buckets) == 0 { // tells an empty native histogram from a classic one
+	if len(buckets) == 0 { // without a span the histogram would be classic only
 		h.PositiveSpan = []*dto.BucketSpan{{Offset: new(int32(0)), Length: new(uint32(0))}}
 	}
 }
 
-// classic adds buckets that count all below them. Values above the last one are in the count only.
+// classic adds buckets that each count all values up to their end. Values above the last bucket are
+// only in the count of the histogram.
 func classic(h *dto.Histogram, buckets []histogram.Bucket) {
 	below := uint64(0)
 	for octave := lowest; octave <= highest; octave++ {
@@ -66,10 +67,12 @@ func classic(h *dto.Histogram, buckets []histogram.Bucket) {
 	}
 }
 
-// octaveOf returns the power of two of seconds at or above the bucket.
+// octaveOf returns the exponent of the first power of two, in seconds, at or above the end of a
+// bucket.
 func octaveOf(index int) int { return (index + perOctave - 1) >> histogram.Schema }
 
-// exemplar leads to a trace. The client library allows 128 runes for its label, the name included.
+// exemplar returns an exemplar whose label leads to a trace. The client library allows 128 runes
+// for the label, the name included.
 func exemplar(e histogram.Exemplar) *dto.Exemplar {
 	const name = "trace_id"
 	value := []rune(strings.ToValidUTF8(e.Label, "\uFFFD"))
