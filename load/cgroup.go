@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// Cgroup is the memory of this process's control group, of version 1 or 2, against its limit, the
-// lower of memory.high and memory.max: that of all its processes, less the files that could be
-// dropped from the cache. The limits of the groups that it is part of hold for it too, and have a
-// reading each. It is unavailable where there is no such group, or where neither they nor Target
-// limit.
+// Cgroup measures the memory of this process's control group, of version 1 or 2, against its limit,
+// the lower of memory.high and memory.max. The memory is of all processes in the group, less the
+// files that the kernel could drop from the cache. Without a Target, each group around it that has
+// a limit has a reading too. It is unavailable if there is no such group, or neither a limit nor a
+// Target.
 type Cgroup struct {
 	Target uint64 // of the process's own group, in bytes. Defaults to the limits of the groups
 
@@ -62,9 +62,8 @@ func (c *Cgroup) limitOf(fsys fs.FS, g controlGroup) (bytes float64, limited boo
 	return g.memoryLimit(fsys)
 }
 
-// A controlGroup is a control group that this process is in, and that has one controller. Systems
-// mount version 2, or version 1 with a tree for each controller, or both with the controllers in
-// version 1 (hybrid).
+// A controlGroup is a control group of this process, for one controller. Systems mount version 2,
+// or version 1 with a tree for each controller, or both with the controllers in version 1 (hybrid).
 type controlGroup struct {
 	mount  string // of the tree
 	name   string // in the tree, "/" for its root
@@ -72,7 +71,7 @@ type controlGroup struct {
 	v1     bool
 }
 
-// of is the end of the names of its readings.
+// of returns the end of the names of the readings of the group.
 func (g controlGroup) of() string {
 	if g.around {
 		return " of " + g.name
@@ -82,7 +81,7 @@ func (g controlGroup) of() string {
 
 func (g controlGroup) file(name string) string { return path.Join(g.mount, g.name, name) }
 
-// groupsOf returns the group of this process, and those around it up to the root.
+// groupsOf returns the group of this process, and the groups around it up to the root.
 func groupsOf(fsys fs.FS, controller string) ([]controlGroup, error) {
 	g, err := groupOf(fsys, controller)
 	if err != nil {
@@ -121,8 +120,8 @@ func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 	return unified, nil
 }
 
-// within is a group of a tree. Within a container that may be the root of the mount, whatever its
-// name outside.
+// within returns a group of a tree. In a container the group may be the root of the mount, whatever
+// its name outside of the container.
 func within(fsys fs.FS, mount, name string) controlGroup {
 	g := controlGroup{mount: mount, name: path.Join("/", name)}
 	if _, err := fs.Stat(fsys, g.file("")); err != nil {
@@ -131,11 +130,13 @@ func within(fsys fs.FS, mount, name string) controlGroup {
 	return g
 }
 
-// noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
+// noLimit is the least number that means no limit: version 1 then reports the greatest number of
+// whole pages.
 const noLimit = 1 << 62
 
-// memoryLimit is the limit in bytes: the one from which the kernel slows the group down, or ends
-// its processes. The root of version 2, and groups without the controller, have no file for either.
+// memoryLimit returns the lowest limit in bytes at which the kernel slows the group down, or ends
+// its processes. The root of version 2, and groups without the controller, have no files with
+// limits.
 func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err error) {
 	names := []string{"memory.high", "memory.max"}
 	if g.v1 {
@@ -169,7 +170,7 @@ func (g controlGroup) memoryUsed(fsys fs.FS) (float64, error) {
 	return max(0, used[0]-cached), err
 }
 
-// cpuLimit is how many processors the quota lets the group use.
+// cpuLimit returns the number of processors that the quota lets the group use.
 func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, err error) {
 	if g.v1 {
 		quota, err := numbers(fsys, g.file("cpu.cfs_quota_us"), 0)
@@ -189,8 +190,8 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 	return quota[0] / quota[1], !math.IsInf(quota[0], 1), nil
 }
 
-// cpuUsed is the processor time of the group. In version 1 a controller of its own accounts for it,
-// in a group of the same name.
+// cpuUsed returns the processor time of the group. In version 1 another controller, cpuacct, counts
+// it in a group of the same name.
 func (g controlGroup) cpuUsed(fsys fs.FS) (time.Duration, error) {
 	if g.v1 {
 		g.mount = "sys/fs/cgroup/cpuacct"

@@ -11,19 +11,19 @@ import (
 // Config configures a [Monitor]. 0 always means the default; a value out of range
 // is an error that names the field.
 type Config struct {
-	// Sources are polled. At least one; their names differ. The settings of a [Checker] are
-	// checked.
+	// Sources are the systems to poll: at least one, with different names. [New] checks the
+	// settings of each [Checker].
 	Sources []Source
 
-	// Interval is from one poll of a source to the next. Defaults to 100 ms, or to 20 ms for a
-	// source that reports a [Drain], which says something new with each table. A poll may take 10
-	// intervals, or 1 s if that is more, and a reading may be as old.
+	// Interval is the time from the end of one poll of a source to the next poll. Defaults to 100
+	// ms, or to 20 ms for a source that reports a [Drain], which changes with each table. A poll
+	// may take 10 intervals, or 1 s if that is more. A reading is valid for the same time.
 	Interval time.Duration
 
-	// OnEvent, if set, is called when a feed becomes stale and when it answers
-	// again, outside all locks. It may be called from several goroutines at once, and
-	// the feed of the event is not polled before it has returned. If it panics the
-	// polls go on, and Run returns the panic as an error.
+	// OnEvent, if set, is called when a feed becomes stale and when it answers again, outside all
+	// locks. Several goroutines may call it at once. The monitor begins no poll of the feed before
+	// the call has returned. If OnEvent panics the polls go on, and Run returns the panic as an
+	// error.
 	OnEvent func(Event)
 }
 
@@ -64,7 +64,7 @@ func (c Config) feeds() (feeds []*feed, err error) {
 	return feeds, nil
 }
 
-// usualInterval is how often a source is polled if it is not said.
+// usualInterval returns the default interval of a source.
 func usualInterval(s Source) time.Duration {
 	if tellsDrain(s) {
 		return drainInterval

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// CPU is the share of the processors that is in use: that of the machine or, if it is nearer to its
-// limit, of the quota of this process's control group, of version 1 or 2, or of a group around it.
-// The first poll has nothing to compare with and reports nothing. It is unavailable elsewhere than
-// on Linux.
+// CPU measures the share of the processors that is in use. It has a reading for the machine, and
+// one for each quota of this process's control group, of version 1 or 2, and of the groups around
+// it. The first poll has no earlier poll to compare with, and reports nothing. It is unavailable on
+// systems other than Linux.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1: 0.6 is 60%. Defaults to 1.
 	Limit float64
@@ -21,7 +21,7 @@ type CPU struct {
 	quotas  map[string]*usage // by the name of their readings
 }
 
-// usage is a pair of counters of which the ratio of the differences counts.
+// usage has the last values of two counters, whose increases have the share as their ratio.
 type usage struct {
 	used, total float64
 	seen        bool
@@ -82,7 +82,7 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	return s, nil
 }
 
-// machineTime is the processors' busy time, and their time.
+// machineTime returns the processors' busy time, and their total time.
 func machineTime(fsys fs.FS) (used, total float64, err error) {
 	// cpu user nice system idle iowait irq softirq steal
 	ticks, err := numbers(fsys, "proc/stat", 1, 2, 3, 4, 5, 6, 7, 8)
@@ -96,8 +96,8 @@ func machineTime(fsys fs.FS) (used, total float64, err error) {
 	return total - ticks[idle] - ticks[waiting], total, nil
 }
 
-// quotaTime is the time that the control group used, and its quota since
-// some moment, in microseconds.
+// quotaTime returns the time that the control group has used, and the time that its quota has
+// allowed since this process began, in microseconds.
 func (g controlGroup) quotaTime(fsys fs.FS) (used, allowed float64, ok bool) {
 	processors, limited, err := g.cpuLimit(fsys)
 	if err != nil || !limited {

@@ -24,28 +24,28 @@ type feed struct {
 	actuator Actuator  // of these
 	drained  Drain
 	drainAt  time.Time
-	drains   bool  // it has reported a drain
+	drains   bool  // the source has reported a drain
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
 
 	deniedUntil time.Time // when to poll again, after ErrDenied
 
-	told Kind // the state that was last reported, 0 for none; of the goroutine that watches
+	told Kind // the state that was last reported, 0 for none; only watch uses it
 }
 
 // A FeedSnapshot is the state of one feed at one moment.
 type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // its last answer, valid or not
-	Actuator Actuator      // brings them down
-	Drains   bool          // it reports a [Drain]
-	Drain    *Drain        // the last one, nil if that is stale
-	Err      error         // the fault: it is stale, one of its readings is not valid, or it is missing
+	Actuator Actuator      // brings the readings down
+	Drains   bool          // whether the source reports a [Drain]
+	Drain    *Drain        // the last drain, nil if it is stale
+	Err      error         // why the feed is stale or missing, or a reading not valid; nil if nothing is wrong
 	Missing  bool          // there is nothing to measure, so it is left out
 	Age      time.Duration // of the newest valid reading, 0 before the first
 	Polls    uint64        // polls that returned
-	Failures uint64        // of these, those without a valid reading
+	Failures uint64        // polls of these without a valid reading
 }
 
 // deniedFor is how long a source is left alone after its system did not let it in. Neo4j locks a
@@ -81,8 +81,8 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	return sample, err
 }
 
-// take books the result of a poll. A reading that is not valid leaves the one
-// before it in place until that is stale.
+// take keeps the result of a poll. A reading that is not valid leaves the last valid reading of
+// that name in place until it is stale.
 func (f *feed) take(s Sample, err error, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -138,9 +138,9 @@ func (f *feed) reading(name string) (Reading, bool) {
 	return f.readings[i], true
 }
 
-// status is the state at a moment, which shows the stale readings, and whether the source has
-// neither failed nor answered so far. Both are of one moment: an answer in between would make a new
-// source look stale.
+// status returns the state at a moment, with the stale readings marked. It also reports whether the
+// source is fresh: no poll has given a valid reading so far, and the last poll did not fail. One
+// lock covers both, because an answer in between would make a new source look stale.
 func (f *feed) status(now time.Time) (s FeedSnapshot, fresh bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -188,8 +188,8 @@ func (f *feed) silence(newest time.Time) error {
 	return fmt.Errorf("%w: source %q has reported nothing new for %v", ErrStale, f.name, f.maxAge)
 }
 
-// change returns the change since the last call. A source that has not had the time to answer yet,
-// such as one that compares two polls, is no change.
+// change returns the change since the last call. A source that may still give its first reading in
+// time, such as a source that compares two polls, is no change.
 func (f *feed) change(began, now time.Time) (Kind, error) {
 	s, fresh := f.status(now)
 	kind := CameBack

@@ -4,17 +4,17 @@ package load
 type Level struct {
 	Load     float64 // 0 idle, 1 at the limit, more beyond it
 	Source   string  // the feed with the worst reading
-	Worst    Reading // which reading that is
+	Worst    Reading // the worst reading
 	Valid    bool    // whether any feed gave a valid reading that concerns the scope
-	Degraded bool    // whether something is stale or invalid, so that Load does not see all
+	Degraded bool    // whether a feed is stale or invalid, so that Load may be too low
 }
 
 // Feeds are the feeds of a monitor at one moment.
 type Feeds []FeedSnapshot
 
-// Level is how close the system is to its limit for work of one scope, by the feeds for which
-// counts returns true; nil counts all. [All] is the worst for either. A feed that is missing does
-// not count.
+// Level returns how close the system is to its limit for work of one scope. It goes by the feeds
+// for which counts returns true, or by all feeds if counts is nil. The scope [All] includes the
+// readings of all scopes. A feed that is missing does not count.
 func (fs Feeds) Level(scope Scope, counts func(FeedSnapshot) bool) Level {
 	var l Level
 	for _, f := range fs {
@@ -34,8 +34,7 @@ func (fs Feeds) Level(scope Scope, counts func(FeedSnapshot) bool) Level {
 	return l
 }
 
-// Drain returns the last drain of the first feed that reports one, nil if none has reported one
-// that is not stale.
+// Drain returns the last drain of the first feed whose drain is not stale, nil if there is none.
 func (fs Feeds) Drain() *Drain {
 	for _, f := range fs {
 		if f.Drain != nil {
@@ -45,8 +44,8 @@ func (fs Feeds) Drain() *Drain {
 	return nil
 }
 
-// Worst is the reading with the most load among the valid ones that concern the scope,
-// if there is one.
+// Worst returns the valid reading with the most load of the readings that concern the scope. It
+// returns false if there is none.
 func (s FeedSnapshot) Worst(scope Scope) (worst Reading, concerned bool) {
 	for _, r := range s.Readings {
 		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {

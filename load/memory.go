@@ -9,11 +9,11 @@ import (
 	"github.com/weir-go/weir/internal/pages"
 )
 
-// Memory is the memory of this process against a target: on Linux the resident memory that is not
-// shared, which includes memory that the runtime does not know of; elsewhere the memory of the
-// runtime. Of mapped files it counts the pages that were written to in a private mapping. The
-// pages of a shared mapping, such as the tables and logs of Badger, are not in it: the kernel can
-// drop them when it needs room. For a remote database it is the wrong process.
+// Memory measures the memory of this process against a target. On Linux that is the resident memory
+// that is not shared, which includes memory that the runtime does not know of. Elsewhere it is the
+// memory of the runtime. Of mapped files it counts the pages that were written to in a private
+// mapping. It does not count the pages of a shared mapping, such as the tables and logs of Badger,
+// because the kernel can drop them when it needs room. It says nothing about a remote database.
 type Memory struct {
 	Target uint64 // in bytes. Defaults to 1.5 GB, 1,500,000,000 bytes
 
@@ -35,7 +35,7 @@ func (m *Memory) Poll(context.Context) (Sample, error) {
 	return Sample{Readings: []Reading{r}}, nil
 }
 
-// held is the runtime's memory from the operating system.
+// held returns the memory that the runtime has from the operating system.
 func held() uint64 {
 	v := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	metrics.Read(v)

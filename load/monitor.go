@@ -34,11 +34,11 @@ func New(c Config) (*Monitor, error) {
 // farewell is how long Run waits for a poll whose context has ended.
 const farewell = time.Second
 
-// Run polls the sources until ctx ends, and then returns nil. A source that has not returned a
-// second later is left behind and named in the error, as is an OnEvent that panicked or ended its
-// goroutine: the polls went on. While the monitor runs already, Run returns [ErrRunning];
-// afterwards it may run again. A source that was left behind is polled again once it has returned.
-// A nil ctx counts as context.Background.
+// Run polls the sources until ctx ends, and then returns nil. If a Poll has not returned a second
+// later, Run leaves it behind and names its source in the error. The next Run polls that source
+// again once the Poll has returned. If OnEvent panicked or ended its goroutine, the polls go on,
+// and the error names OnEvent. While the monitor runs already, Run returns [ErrRunning]. After Run
+// has returned, it may be called again. A nil ctx counts as context.Background.
 func (m *Monitor) Run(ctx context.Context) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if !m.running.CompareAndSwap(false, true) {
@@ -67,7 +67,7 @@ func (m *Monitor) watch(ctx context.Context, f *feed) {
 			return
 		case <-f.poller.Done():
 			m.report(f, began)
-			ticker.Reset(f.interval) // from its end, so that a slow answer is not asked for at once
+			ticker.Reset(f.interval) // from the end of the poll, so that no poll follows a slow one at once
 			select {
 			case <-ctx.Done():
 				return
@@ -99,7 +99,7 @@ func (m *Monitor) leftBehind() error {
 // Running reports whether Run is at work.
 func (m *Monitor) Running() bool { return m.running.Load() }
 
-// Level is how close the system is to its limit for work of one scope, by all feeds.
+// Level returns how close the system is to its limit for work of one scope, by all feeds.
 func (m *Monitor) Level(scope Scope) Level { return m.Snapshot().Level(scope, nil) }
 
 // TellsDrain reports whether one of the feeds has a [Drainer] as its source.

@@ -17,10 +17,10 @@ import (
 type Source interface {
 	// Name identifies the source in events and readings, such as "badger".
 	Name() string
-	// Poll measures. It returns soon after ctx ends. An error means that the system did not answer,
-	// and one that matches [ErrUnavailable] that it never will: there is nothing to measure here;
-	// one that matches [ErrDenied] that it does not let the source in. A panic counts as an error,
-	// and so does the end of the goroutine.
+	// Poll measures. It returns soon after ctx ends. An error means that the system did not answer.
+	// An error that matches [ErrUnavailable] means that there is nothing to measure here, and an
+	// error that matches [ErrDenied] that the system does not let the source in. A panic counts as
+	// an error, and so does the end of the goroutine.
 	Poll(ctx context.Context) (Sample, error)
 }
 
@@ -35,19 +35,19 @@ type Checker interface {
 // A Drainer is a [Source] that says ahead of its first poll whether its samples have a [Drain].
 type Drainer interface {
 	Source
-	// TellsDrain reports whether they do. It always says the same.
+	// TellsDrain reports whether the samples have a Drain. It always returns the same value.
 	TellsDrain() bool
 }
 
 // A Sample is the measurement of one poll.
 type Sample struct {
-	// Readings are the signals; the load of the source is that of the worst.
-	// The Monitor copies the slice.
+	// Readings are the signals. The load of the source is the load of the worst reading. The
+	// Monitor copies the slice.
 	Readings []Reading
 	// Actuator brings the readings down. The zero Actuator is ByPace.
 	Actuator Actuator
-	// Drain is how fast the system digests writes, nil if the
-	// source does not know. A source that knows is a [Drainer].
+	// Drain is the progress of the system in digesting writes, nil if the source does not know it.
+	// A source that knows it is a [Drainer].
 	Drain *Drain
 }
 
@@ -56,11 +56,11 @@ type Actuator uint8
 
 // The actuators.
 const (
-	// ByPace is how fast work starts: for a plant that fills and drains, as a backlog or memory
-	// does.
+	// ByPace is the rate at which work starts. It suits a system that fills and drains, such as a
+	// backlog or memory.
 	ByPace Actuator = 0
-	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a
-	// lock, a connection or a thread.
+	// ByConcurrency is the amount of work that runs at once. It suits work that waits for other
+	// work, as for a lock, a connection or a thread.
 	ByConcurrency Actuator = 1
 )
 
@@ -69,14 +69,14 @@ var actuators = [...]string{ByPace: "pace", ByConcurrency: "concurrency"}
 // String returns "pace" or "concurrency".
 func (a Actuator) String() string { return wire.Word(actuators[:], a, "Actuator") }
 
-// A Drain is the state of a store that digests writes later, as an LSM tree does by
-// compaction, has digested and has still to digest. Any unit will do, tables or
-// bytes: the addition of an operation is measured.
+// A Drain is the state of a store that digests writes later, as an LSM tree does by compaction. It
+// has the amounts that the store has digested, and has still to digest. Their unit is free, such as
+// tables or bytes, because a throttle measures the amount that an operation adds.
 type Drain struct {
-	Drained float64 // digested since the source began; a fall starts anew
+	Drained float64 // digested since the source began; after a fall the count starts anew
 	Backlog float64 // not digested yet
 	Target  float64 // the backlog to hold, more than 0
-	Limit   float64 // the backlog at which the store stalls; none if not above Target
+	Limit   float64 // the backlog at which the store stalls; no limit if it is not above Target
 }
 
 func (d *Drain) check() error {
@@ -100,11 +100,11 @@ var (
 	// ErrUnavailable is for a source whose system is not there to be measured, such as a memory
 	// limit where none is set. Its feed is left out and is not stale.
 	ErrUnavailable = errors.New("load: unavailable")
-	// ErrDenied is for a source that the system does not let in: a wrong password, a
-	// missing privilege. The source is polled again after half a minute, because some servers lock
-	// a user out, the application's too if it is the same, when wrong passwords follow each other.
+	// ErrDenied is for a source that the system does not let in: a wrong password, a missing
+	// privilege. The source is polled again after half a minute, because some servers lock a user
+	// out after several wrong passwords, and the application may use the same user.
 	ErrDenied = errors.New("load: denied")
-	// ErrStale is why a reading is not valid any more.
+	// ErrStale matches the error of a reading, or of a feed, that is too old.
 	ErrStale = errors.New("load: stale")
 	// ErrRunning is the error of Run if the monitor is running already.
 	ErrRunning = errors.New("load: already running")
@@ -113,22 +113,22 @@ var (
 // A Reading is one signal as a source measured it.
 type Reading struct {
 	Name  string  // of the quantity, such as "level-0 tables"
-	Value float64 // how much of it, in Unit; 0 or more
+	Value float64 // the amount, in Unit; 0 or more
 	Unit  Unit    // of Value and Limit
-	// Limit is the value at which the system gives in. It is positive, and of a Share at most 1; a
-	// reading that bounds nothing, and is only shown, has a Limit of +Inf and no load.
+	// Limit is the value at which the system stalls or fails. It is positive, and at most 1 for a
+	// Share. A reading that is only shown has a Limit of +Inf and no load.
 	Limit float64
-	// Scope says whose work it slows. The zero Scope is All.
+	// Scope is the kind of work that the reading concerns. The zero Scope is All.
 	Scope Scope
-	// At is when it was measured. The zero time, and one that is still to come,
-	// count as the end of the poll.
+	// At is the time of the measurement. The zero time, and a time in the future, count as the end
+	// of the poll.
 	At time.Time
 	// Err says why the reading is not valid, nil if it is.
 	Err error
 }
 
-// Load is how much of the limit is used: 0 idle, 1 at the limit, more beyond it,
-// and 0 for a reading that is not valid.
+// Load returns the share of the limit that is used: 0 idle, 1 at the limit, more beyond it. It is 0
+// for a reading that is not valid.
 func (r Reading) Load() float64 {
 	if y := r.Value / r.Limit; r.Err == nil && r.Limit > 0 && y >= 0 && !math.IsInf(y, 1) {
 		return y
@@ -148,7 +148,7 @@ func (r Reading) String() string {
 	return fmt.Sprintf("%s %s of %s", r.Name, r.Unit.format(r.Value), r.Unit.format(r.Limit))
 }
 
-// check returns the reading with the error that it deserves.
+// check returns the reading, with an error in Err if its values make no sense.
 func (r Reading) check() Reading {
 	switch {
 	case r.Err != nil:

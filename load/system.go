@@ -11,10 +11,11 @@ import (
 	"strings"
 )
 
-// system is where Linux describes itself; tests have their own.
+// system is the root of the files in which Linux describes itself. Tests use other files.
 var system fs.FS = os.DirFS("/")
 
-// read reads a file. One that is not there is unavailable.
+// read reads a file. The error matches ErrUnavailable if there is no such file, or if it may not be
+// read.
 func read(fsys fs.FS, name string) (string, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
@@ -44,7 +45,7 @@ func numbers(fsys fs.FS, name string, positions ...int) ([]float64, error) {
 	return values, nil
 }
 
-// keyed reads a file of keys, each with a number.
+// keyed returns the number of a key, from a file of keys with a number each.
 func keyed(fsys fs.FS, name, key string) (float64, error) {
 	text, err := read(fsys, name)
 	if err != nil {

@@ -28,12 +28,13 @@ type Config struct {
 	// Reads and Writes are the two sides.
 	Reads, Writes Side
 
-	// Emergency is the load at which a side goes to a quarter of its flow, whatever its laws say,
-	// until the load is below nine tenths of that. It does so for 10 s at most, and then not again
-	// for as long. Defaults to 1.
+	// Emergency is the load at which the pace of a side becomes at most a quarter of its flow,
+	// whatever its laws say, until the load is below nine tenths of Emergency. An emergency that
+	// has lasted 10 s ends, and no other begins in the next 10 s. Defaults to 1.
 	Emergency float64
 
-	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
+	// Tick is the time between two decisions of the laws. Defaults to 100 ms, or to 20 ms with a
+	// [DrainRate].
 	Tick time.Duration
 
 	// Classify returns the outcome of an operation from its error.
@@ -41,31 +42,31 @@ type Config struct {
 	Classify func(error) weir.Outcome
 
 	// OnEvent, if set, is called when a side loses or regains its signals, and when an emergency
-	// begins or ends: by Run, one call at a time, outside all locks. It delays the next decision:
-	// keep it short.
-	// Acquire calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
+	// begins or ends. Run makes one call at a time, outside all locks. The next decision waits for
+	// the call, so keep it short. Acquire calls OnEvent too, for [NotRunning] and
+	// [MonitorNotRunning], once at most.
 	OnEvent func(Event)
 }
 
-// A Side is how reads, or writes, are throttled.
+// A Side has the settings for reads, or for writes.
 type Side struct {
-	// Laws find the pace, and how much may run at once; the strictest counts. Default to one
-	// [LoadPID], with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency].
-	// While signals are missing the first LoadPID among them decides, or the default one if there
-	// is none.
+	// Laws find the pace, and the cost that may run at once. The strictest law counts. Laws default
+	// to one [LoadPID], with gentler gains and a MaxDelay of 200 ms for reads, and one
+	// [Concurrency]. While signals are missing, the first LoadPID in Laws decides, or the default
+	// LoadPID if Laws has none.
 	Laws []LoadLaw
 
-	// LatencyTarget is the value to which the p95 of the latency, from the start of the work, is
-	// to stay below: there it is a load of 1. An operation that runs for twice as
-	// long is a load of 1 too. 0 means none. To a [Concurrency] it is the budget of law.Setpoint.
+	// LatencyTarget is the bound for the p95 of the latency, from the start of the work. A p95 at
+	// the target is a load of 1, and so is an operation that has run for twice as long. 0 means no
+	// target. For a [Concurrency] it is the budget of law.Setpoint.
 	LatencyTarget time.Duration
 
 	// Queue is where operations wait for their turn. Its Size defaults to 1000, its
 	// Timeout to 1 s. An operation that cannot start in time is refused at once.
 	Queue weir.Queue
 
-	// MaxInFlight is how much cost may run at once, and the greatest cost of one operation.
-	// Defaults to 1,000,000,000, which is no bound. A [Concurrency] finds a lower one.
+	// MaxInFlight bounds the cost that runs at once, and the cost of one operation. Defaults to
+	// 1,000,000,000, which is no bound. A [Concurrency] finds a lower bound.
 	MaxInFlight int
 }
 
@@ -95,7 +96,7 @@ func (c Config) complete() (Config, error) {
 	return c, err
 }
 
-// usualTick is how often the laws decide if it is not said.
+// usualTick returns the default of Tick.
 func (c Config) usualTick() time.Duration {
 	for _, l := range slices.Concat(c.Reads.Laws, c.Writes.Laws) {
 		if _, drains := l.(DrainRate); drains {
@@ -130,9 +131,9 @@ func Relay() Config {
 	return Config{Reads: Side{Laws: []LoadLaw{readPID, Concurrency{}}}, Writes: Side{Laws: []LoadLaw{writePID, Concurrency{}}}}
 }
 
-// Import returns the settings for a bulk import: writes hold the load at 0.70, which
-// leaves room for bursts, with an integral gain of 0.15 for a load
-// that lasts, and wait for their turn up to a minute; reads are as in [Relay].
+// Import returns the settings for a bulk import. Writes hold the load at 0.70, which leaves room
+// for bursts, with an integral gain of 0.15 for a load that lasts. They wait for their turn up to a
+// minute. Reads are as in [Relay].
 func Import() Config {
 	c := Relay()
 	writes := writePID

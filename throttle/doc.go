@@ -1,5 +1,5 @@
 // Package throttle protects a database from storms of reads and writes. It measures how close the
-// database is to its limit, and bounds the rate at which operations start, or how many run at
+// database is to its limit. It bounds the rate at which operations start, or the cost that runs at
 // once, so that the database does not stall and the memory does not fill up.
 //
 // A limiter bounds the number of operations by their latency. That is too late for a store that
@@ -94,8 +94,8 @@
 //     [LoadPID].MaxDelay bounds it.
 //   - A drain that is measured too low: the pace may stay too low while the backlog is small.
 //     [DrainRate].MaxDelay bounds it, and holds at the limit of the store too.
-//   - A latency target below the latency of the idle store: the same.
-//   - Costs that do not go with the work: the pace admits the wrong mix.
+//   - A latency target below the latency of the idle store: the pace falls to its slowest too.
+//   - Costs that are not in proportion to the work: the pace admits the wrong mix.
 //
 // # Sources
 //

@@ -25,8 +25,8 @@ const (
 	// target lowers it, on average. With 0.8 storms differed by no more than their noise.
 	gain = 1.6
 	// healthy is the share of the target below which the pace doubles each second until there is
-	// none. With 0.5, storms that could not stall a store lost a sixth of their writes, now nothing
-	// (TestBadgerAtEase).
+	// none. With 0.5, storms that could not stall a store lost a sixth of their writes. With 0.75
+	// they lose none (TestBadgerAtEase).
 	healthy = 0.75
 	// smoothing is the time over which the drain is averaged, where that is more than the time
 	// between two digestions.
@@ -35,28 +35,29 @@ const (
 	// to the kind of work and changes slowly, but arrivals come a table at a time.
 	priceSmoothing = 30 * time.Second
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
-	// longestMean at most. Without that bound a store whose first digestion took seconds got a
+	// longestMean at most. Without longestMean a store whose first digestion took seconds got a
 	// third of its digestion rate, for seconds.
 	backlogPeriods = 2
 	longestMean    = time.Second
-	// unknownDrain is how long a store is taken to need for the room above its target, until it is
-	// seen to digest.
+	// unknownDrain is the time in which a store is assumed to digest the room above its target,
+	// until a digestion shows its real rate.
 	unknownDrain = time.Second
-	// unseenFades is how fast an error in the unseen amount fades. With 5 s the errors added up to
-	// three tables of Badger, a fifth of its level 0.
+	// unseenFades is the time constant with which an error in the unseen amount fades. With 5 s the
+	// errors added up to three tables of Badger, a fifth of its level 0.
 	unseenFades = time.Second
 	// brakes is the share of the room between target and limit in which the pace is braked. From
 	// 0.3 to 1 nothing that storms measure differs by more than their noise.
 	brakes = 0.3
-	// A healthy store is let off step by step: all at once, hundreds of callers would
-	// fill it to the brim before the next decision.
+	// The pace of a healthy store doubles in each doublesIn, and ends after that many doublings. If
+	// it ended at once, hundreds of callers would fill the store to its limit before the next
+	// decision.
 	doublesIn = time.Second
 	doublings = 6
-	// leastFactor is the least share of the drain rate, for any backlog. A store that still
-	// digests gets something to do. With 0.1 Badger went on to the stall in one storm of two.
+	// leastFactor is the least share of the drain rate, for any backlog. It leaves some work for a
+	// store that still digests. With 0.1 Badger still stalled in one of two storms.
 	leastFactor = 0.02
-	// mostTargets is the most that a backlog counts, in targets. Nothing but leastFactor is left
-	// from 1.6 on, and a mean of more would only take longer to come back.
+	// mostTargets is the largest value of a backlog, in targets. From 1.6 targets on the rate is at
+	// leastFactor anyway, and a larger mean would only need longer to fall again.
 	mostTargets = 10
 )
 
@@ -70,12 +71,12 @@ type drainLaw struct {
 	slowest    float64 // cost per second
 	last       load.Drain
 	seen       bool
-	cost       float64 // admitted since the last entry in the books
+	cost       float64 // admitted since the last call of book
 	paid       faded   // cost, per unit that arrived
 	unseen     float64 // admitted and not yet in the backlog, in its units
 	backlog    float64 // on average
 	drained    faded   // digestion of the store, per second in which it was busy
-	digestions float64 // how many made the sums of drained
+	digestions float64 // number of digestions in the sums of drained, faded as they are
 	since      time.Duration
 	healthyFor time.Duration
 }
@@ -102,7 +103,7 @@ func (l *drainLaw) next(s signals) float64 {
 func (l *drainLaw) steer(d load.Drain) float64 { return 1 + gain*(d.Target-l.backlog)/d.Target }
 
 // brake is the share of the drain rate with which the backlog comes ever closer to its limit and
-// never reaches it, whatever is on its way there.
+// never reaches it, even with the amount that is admitted and not yet in the backlog.
 func (l *drainLaw) brake(d load.Drain) float64 {
 	if d.Limit <= d.Target {
 		return math.Inf(1)
@@ -126,10 +127,10 @@ func (l *drainLaw) period() time.Duration {
 	return time.Duration(l.drained.per / l.digestions * float64(time.Second))
 }
 
-// patience is for how long a backlog below the healthy one counts as a tooth of the saw.
+// patience is the time for which a backlog below the healthy share counts as a tooth of the saw.
 func (l *drainLaw) patience() time.Duration { return max(doublesIn, l.period()) }
 
-// resume forgets the last drain: the time since is unknown.
+// resume forgets the last drain, because nothing is known about the time since then.
 func (l *drainLaw) resume(float64, float64) { l.seen = false }
 
 // book adds the amounts since the last decision.
@@ -157,8 +158,9 @@ func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
 	l.unseen = max(l.unseen-max(arrived, 0), 0) * (1 - share(dt, unseenFades))
 }
 
-// digest adds the store's digestion. How fast it does shows only while it has something to
-// digest, and is known when a digestion ends: in between, an average over time would fall.
+// digest adds the store's digestion. The rate of digestion shows only while the store has a backlog
+// to digest, and only at the end of a digestion: between two digestions an average over time would
+// fall.
 func (l *drainLaw) digest(drained float64, dt time.Duration) {
 	if l.healthyFor >= l.patience() {
 		l.since = 0
@@ -172,8 +174,8 @@ func (l *drainLaw) digest(drained float64, dt time.Duration) {
 	}
 }
 
-// faded is a ratio of sums in which the past fades. Unlike an average of ratios it
-// is unbiased from the first sample on, and does not mind one with nothing in it.
+// faded is a ratio of sums in which the past fades. Unlike an average of ratios it is unbiased from
+// the first sample on, and a sample may be 0 per 0.
 type faded struct{ sum, per float64 }
 
 func (f *faded) add(sum, per, share float64) {

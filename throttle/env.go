@@ -15,16 +15,16 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Settings come from the environment: the throttle's, and the memory
-// target, which belongs to a [load.Memory] of its monitor.
+// Settings are read from the environment: the settings of a throttle, and the memory target for a
+// [load.Memory] of its monitor.
 type Settings struct {
 	Throttle     Config // for New, with a Monitor added
 	MemoryTarget uint64 // in bytes
 }
 
-// FromEnv reads settings from the variables whose names begin with the prefix and an
-// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/databases.md lists them. A
-// variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
+// FromEnv reads settings from the variables whose names begin with the prefix and an underscore,
+// such as APP_THROTTLE_WRITE_SETPOINT; docs/databases.md lists them. A variable that is not set has
+// its value in the preset that <prefix>_PRESET names, by default relay.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
 // An unknown name is an error too, and so is a setting of a [LoadPID] that another law replaces.
@@ -32,8 +32,8 @@ type Settings struct {
 // APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT, are ignored.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
-// defaultMemoryMB is 1.5 GB less the memory that a process needs besides: the target of the older
-// settings that these names come from.
+// defaultMemoryMB is 1.5 GB less the memory that a process needs for other purposes. It comes from
+// older settings, as the names of the variables do.
 const defaultMemoryMB = 1400
 
 func fromEnv(prefix string, environ []string) (Settings, error) {
@@ -80,7 +80,7 @@ func (e *environment) settings() Settings {
 	}
 	number(e, "TARGET_MEMORY_MB", &s.MemoryTarget, 1<<20, 1, 1<<40)
 	number(e, "TICK_MS", &s.Throttle.Tick, inMS, leastTick, mostTick)
-	both := 0.0 // as the preset has it
+	both := 0.0 // 0 keeps the setpoints of the preset
 	number(e, "SETPOINT", &both, 1, 0.01, 10)
 	reads, writes := e.side("READ", &s.Throttle.Reads, both), e.side("WRITE", &s.Throttle.Writes, both)
 	if reads != "" && writes != "" {
@@ -90,7 +90,7 @@ func (e *environment) settings() Settings {
 }
 
 // side reads the settings of one side, whose preset has one LoadPID. It returns the name of the law
-// that takes its place, "" for none.
+// that replaces the LoadPID, "" for none.
 func (e *environment) side(name string, s *Side, setpoint float64) (other string) {
 	p := s.Laws[0].(LoadPID)
 	p.Setpoint = cmp.Or(setpoint, p.Setpoint)
@@ -172,7 +172,7 @@ func (e *environment) complain(name, value, want string) {
 	e.errs = append(e.errs, invalid(e.prefix+"_"+name, strconv.Quote(value), want))
 }
 
-// complainAboutNames reports the names that mean nothing.
+// complainAboutNames reports the variables that begin with the prefix and are no settings.
 func (e *environment) complainAboutNames() {
 	for _, name := range slices.Sorted(maps.Keys(e.values)) {
 		own, ours := strings.CutPrefix(name, e.prefix+"_")

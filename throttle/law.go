@@ -32,10 +32,10 @@ type signals struct {
 	cost float64       // admitted since the last decision
 	flow float64       // cost per second, smoothed
 
-	drain *load.Drain // nil if there is none that is new
+	drain *load.Drain // the last drain, nil if there is none or it is stale
 }
 
-// stricter returns the rate that satisfies both, in cost per second; 0 is no bound.
+// stricter returns the rate that satisfies both bounds, in cost per second; 0 is no bound.
 func stricter(a, b float64) float64 {
 	if a == 0 || b > 0 && b < a {
 		return b
@@ -50,7 +50,7 @@ type sideLaws struct {
 	drain    bool    // one of them is a DrainRate
 }
 
-// startLaws starts the laws of a side, which is at a field of the Config.
+// startLaws starts the laws of a side. The field is the name of the side in errors.
 func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws, err error) {
 	fallback := [ops]LoadLaw{Read: readPID, Write: writePID}[op]
 	chosen := false
@@ -68,7 +68,7 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 			if m == nil || !m.TellsDrain() {
 				return s, invalid(at, "DrainRate", "a Monitor with a source that reports a drain, a load.Drainer")
 			}
-		default: // a pointer has their methods too
+		default: // such as a pointer to a law, which has the same methods
 			return s, invalid(at, fmt.Sprintf("%T", l), "a LoadPID, DrainRate or Concurrency")
 		}
 		started, err := l.start(at)
@@ -87,7 +87,8 @@ func startLaws(op Op, field string, laws []LoadLaw, m *load.Monitor) (s sideLaws
 	return s, nil
 }
 
-// next is the strictest rate of the laws or, while signals are missing, that of the fallback.
+// next returns the strictest rate of the laws or, while signals are missing, the rate of the
+// fallback.
 func (s *sideLaws) next(in signals, degraded bool) (rate float64) {
 	if degraded {
 		return s.fallback.next(in)
@@ -126,7 +127,7 @@ func (s *sideLaws) terms(degraded bool) pid.Snapshot {
 	return pid.Snapshot{}
 }
 
-// share is how much of the way a first-order lag goes within dt.
+// share returns the part of its way that a first-order lag covers within dt.
 func share(dt, tau time.Duration) float64 {
 	if tau <= 0 {
 		return 1

@@ -70,7 +70,7 @@ func (p *pacer) report(now time.Time, kind Kind, err error) {
 // admitted returns the cost admitted since the last decision.
 func (p *pacer) admitted(cost uint64, dt time.Duration) float64 {
 	since := float64(max(0, int64(cost-p.cost)))
-	p.cost = max(p.cost, cost) // an excess counts for the next amount
+	p.cost = max(p.cost, cost) // after a correction that lowered the cost, the next amounts are smaller
 	p.flow += (since/dt.Seconds() - p.flow) * share(dt, time.Second)
 	return since
 }
@@ -108,8 +108,8 @@ func (p *pacer) look(snap weir.Snapshot, in *signals) (alarm load.Level) {
 
 func byPace(f load.FeedSnapshot) bool { return f.Actuator == load.ByPace }
 
-// change lets the laws continue from the present pace when signals are lost, and from the pace of
-// that moment when they are back: symptoms mean nothing once the database answers.
+// change restarts the laws: from the present pace when signals are lost, and from the bound of ease
+// when the signals are back. The symptoms mean nothing once the database answers.
 func (p *pacer) change() {
 	if p.seen.Degraded {
 		p.held = p.pace.Rate
@@ -123,8 +123,9 @@ func (p *pacer) change() {
 // easesIn is the time in which a remembered bound doubles.
 const easesIn = time.Minute
 
-// mostHeld is above the rate of any database. When the signals are back, a LoadPID takes the bound
-// for its fastest pace: after a day without signals, only its full effort would slow anything down.
+// mostHeld is above the rate of any database, and ends the bound. When the signals are back, a
+// LoadPID takes the bound for its fastest pace: with the bound after a day without signals, only
+// its full effort would slow any operation.
 const mostHeld = 1e12
 
 // ease returns a bound on the pace while the signals are lost, and 0 if they are not. Symptoms may
@@ -138,7 +139,7 @@ func (p *pacer) ease(dt time.Duration) float64 {
 	return p.held
 }
 
-// paceOf returns the pace of a rate. Numbers beyond all sense leave it as it is.
+// paceOf returns the pace of a rate. A rate that is not finite leaves the pace as it is.
 func (p *pacer) paceOf(rate float64) Pace {
 	if math.IsNaN(rate) || math.IsInf(rate, 0) {
 		return p.pace
@@ -146,10 +147,11 @@ func (p *pacer) paceOf(rate float64) Pace {
 	return Pace{Rate: rate, Burst: rate * p.tick.Seconds()}
 }
 
-// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.
+// enough is the least number of latencies for a quantile. At a slow pace there are fewer, and their
+// mean counts instead.
 const enough = 10
 
-// latencyLoad is how close the latency is to its target.
+// latencyLoad returns the latency as a reading whose limit is its target.
 func latencyLoad(target time.Duration, snap weir.Snapshot) load.Reading {
 	r := load.Reading{Name: "p95 latency", Unit: load.Seconds, Limit: target.Seconds()}
 	if target == 0 {
@@ -170,8 +172,8 @@ type notice struct {
 	since    time.Time // since when the signals were first missing, zero before
 }
 
-// firstAnswer is how long a source may take to answer for the first time before that is reported:
-// twice the default timeout of a poll.
+// firstAnswer is the time that a source has for its first answer, before its missing signals are
+// reported: twice the default timeout of a poll.
 const firstAnswer = 2 * time.Second
 
 // notify reports that the side lost or regained its signals.
@@ -194,7 +196,7 @@ func (p *pacer) notify(now time.Time) {
 	p.notice.degraded = p.seen.Degraded
 }
 
-// lost says why the first feed is lost that is.
+// lost returns the error of the first feed that is lost, nil if there is none.
 func lost(feeds load.Feeds) error {
 	for _, f := range feeds {
 		if f.Err != nil && !f.Missing {
@@ -206,17 +208,17 @@ func lost(feeds load.Feeds) error {
 
 // A Pace bounds how fast operations start. The zero Pace bounds nothing.
 type Pace struct {
-	// Rate is how much cost may start per second. 0 is no bound.
+	// Rate is the cost that may start per second. 0 is no bound.
 	Rate float64
-	// Burst is how much cost may start at once after a pause. An operation that costs more
-	// starts as well, and the next one waits longer.
+	// Burst is the cost that may start at once after a pause. An operation that costs more starts
+	// as well, and the next operation waits longer.
 	Burst float64
 }
 
 type emergency struct {
 	enter float64 // the load at which it begins
 	on    bool
-	since time.Time // when it began or, when it is off, last had to end
+	since time.Time // when it began or, when it is off, when it last ended by its time limit, zero if by the load
 	rate  float64   // the pace while it is on
 	count uint64
 }
@@ -228,15 +230,15 @@ const (
 	leastRate = 1    // the slowest pace of an emergency, so that some operations always start
 )
 
-// judge begins or ends it. It uses the monitor alone: missing signals are no
-// emergency, and symptoms have a law of their own. It returns the kind of the event, 0 for none.
+// judge begins or ends the emergency. It uses the monitor alone: missing signals are no emergency,
+// and symptoms have a law of their own. It returns the kind of the event, 0 for none.
 func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 	overdue := now.Sub(e.since) >= longest
 	switch {
 	case e.on && (overdue || !l.Valid || l.Load < leave*e.enter):
 		e.on = false
 		if overdue {
-			e.since = now // it did not help: not again for as long
+			e.since = now // it did not help: the next emergency waits for as long
 		} else {
 			e.since = time.Time{}
 		}

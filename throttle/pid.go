@@ -28,9 +28,9 @@ type LoadPID struct {
 	MaxDelay time.Duration
 }
 
-// The gains and delays come from the plan behind this package. Its
-// filters moved by 0.2 and 0.3 of the way with each sample; with a sample every 100
-// ms that is -100 ms / ln(1 - alpha), 448 and 280 ms.
+// The gains and delays come from the plan behind this package. The filters of the plan moved by
+// alpha = 0.2 and 0.3 of the way with each sample. With a sample every 100 ms their time constants
+// are -100 ms / ln(1 - alpha), 448 and 280 ms.
 var (
 	writePID = LoadPID{Setpoint: 0.85, Kp: 0.5, Ki: 0.1, Kd: 0.05, Filter: 450 * time.Millisecond, MaxDelay: time.Second}
 	readPID  = LoadPID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
@@ -77,14 +77,15 @@ func (p LoadPID) start(field string) (controller, error) {
 type pidLaw struct {
 	loop    *pid.Controller
 	slowest float64 // cost per second at full effort
-	fastest float64 // at the least effort: the flow that was seen without one
+	fastest float64 // cost per second at the least effort: the flow that was measured without a pace
 }
 
-// flowMemory is how long a flow that was seen once counts as one that the store takes.
+// flowMemory is the time constant with which the fastest pace falls to a lower flow, while the
+// effort is 0.
 const flowMemory = time.Minute
 
-// headroom is how far above the slowest pace the fastest one is at least, so that
-// there is something to control.
+// headroom is the least ratio of the fastest pace to the slowest pace: between equal paces the
+// controller would have no effect.
 const headroom = 2
 
 func (l *pidLaw) next(s signals) float64 {
@@ -104,7 +105,7 @@ func (l *pidLaw) rate(effort float64) float64 {
 
 func (l *pidLaw) span() float64 { return max(l.fastest/l.slowest, headroom) }
 
-// resume starts afresh from a pace that something else has found.
+// resume restarts the controller from a pace that another law has found.
 func (l *pidLaw) resume(rate, flow float64) {
 	if rate <= 0 {
 		l.loop.Reset(0)

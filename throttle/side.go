@@ -15,21 +15,21 @@ import (
 
 var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 
-// A side is one kind of operations. Acquire uses it without a lock, which would cost as much as the
-// limiter does: so it counts with atomics. All that decides is in the pacer, under the lock of the
-// throttle.
+// A side throttles one kind of operations. Acquire uses it without a lock, because a lock would
+// cost as much as the limiter: so the counters are atomics. The state of the decisions is in the
+// pacer, under the lock of the throttle.
 type side struct {
 	limiter *weir.Limiter // queues, refuses and measures
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
 	throttled    atomic.Uint64 // operations that had to wait
-	throttleTime atomic.Int64  // how long they did, in nanoseconds
+	throttleTime atomic.Int64  // the sum of their waits, in nanoseconds
 
 	pacer pacer // guarded by Throttle.mu
 }
 
-// measured is the window of latencies for the laws. With a Concurrency the limiter has the
-// window of its law instead; without one it caps nothing.
+// measured is the window of latencies for the laws. With a Concurrency the limiter has the window
+// of its law instead.
 const measured = 2 * time.Second
 
 func (s *side) init(op Op, conf Side, c Config) (err error) {
@@ -73,15 +73,16 @@ func (s *side) acquire(ctx context.Context, cost int) (permit weir.Permit, err e
 	return permit, err
 }
 
-// soon is the latest time at which a paced client is asked to come back. Up to 0.45 s it is right
-// within a factor of three.
+// soon is the longest time after which an operation that the pace refused may come back. For times
+// up to 0.45 s it is right within a factor of three.
 const soon = 150 * time.Millisecond
 
-// comeBack corrects the time after which a refused operation may come back. At a pace that of the
-// limiter is when the whole queue has drained: in an emergency, or after one bad reading, half a
-// minute, though another operation may wait as soon as one waiter leaves. Half of it leaves nothing
-// idle, for a client adds as much jitter again. Where many compete for few starts that is early: of
-// 30 clients at one start a second, each is refused four times a second.
+// comeBack corrects the time after which a refused operation may come back. At a pace, the
+// limiter's time lasts until the whole queue has drained. In an emergency, or after one bad
+// reading, that is half a minute, although another operation may wait as soon as one waiter leaves.
+// Half of the limiter's time leaves no place idle, because a client adds as much jitter again. If
+// many clients compete for few starts, the time is too short: of 30 clients at one start a second,
+// each is refused four times a second.
 func comeBack(reason weir.Reason, after time.Duration) time.Duration {
 	if reason == weir.ReasonPace {
 		after = min(soon, after/2)
@@ -89,9 +90,9 @@ func comeBack(reason weir.Reason, after time.Duration) time.Duration {
 	return min(after, longest)
 }
 
-// measure returns the state of the limiter, and the cost admitted up to now, as corrected.
-// Corrections are read first: one that takes cost away follows its admission, and without that the
-// sum could be below 0.
+// measure returns the state of the limiter, and the cost admitted up to now, as corrected. It reads
+// the corrections first: a correction that reduces cost follows the admission of that cost, so the
+// sum is never below 0.
 func (s *side) measure() (now weir.Snapshot, cost uint64) {
 	corrected := uint64(limiters.Node(s.limiter).Corrected())
 	extra := s.extra.Load()

@@ -6,17 +6,17 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// symptoms estimates the load of a system from the operations alone, for when nothing better
-// answers. It compares latency with a baseline, the latency of the system without overload,
-// which sinks to a lower latency within seconds and rises to a higher one within minutes:
+// symptoms estimates the load of a system from its operations alone, for a side without a monitor
+// or with missing signals. It compares latency with a baseline, the latency of the system without
+// overload, which sinks to a lower latency within seconds and rises to a higher one within minutes:
 //
 //	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
 //
-// The load is 1 where the latency is 8 baselines and at least 5 ms, below which the scheduler's own
-// noise lies; and where the oldest operation is as old as 5 of that, for in a stall nothing
-// completes and latencies look fine. The concurrency says nothing: clients also
-// keep all slots in use without overload. If the first latencies seen are from a storm, they are
-// the baseline until latency falls.
+// The load is 1 at a latency of 8 baselines, or of 5 ms if that is more, because the scheduler's
+// own noise lies below 5 ms. It is also 1 if the oldest operation is as old as 5 such latencies,
+// because in a stall no operation completes and latencies look fine. The concurrency says nothing:
+// clients also keep all slots in use without overload. If the first latencies seen are from a
+// storm, they are the baseline until latency falls.
 //
 // The zero value is ready.
 type symptoms struct{ baseline float64 } // in seconds

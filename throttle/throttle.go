@@ -39,7 +39,7 @@ type Throttle struct {
 	sides   [ops]side
 	running atomic.Bool
 	made    time.Time
-	checked atomic.Bool // an operation started with Run and the monitor at work, or without, which was reported
+	checked atomic.Bool // checkRuns has found Run and the monitor at work, or has reported that they are not
 	hook    isolate.Hook[Event]
 
 	mu sync.Mutex // guards the pacers; never held while a hook runs
@@ -62,9 +62,9 @@ func New(c Config) (*Throttle, error) {
 }
 
 // Acquire waits for the turn of an operation of the given cost, 1 or more in a unit of
-// the caller's choice. It is called before the work, and the permit is given back with
-// Done, DoneWith or Release. Its real cost may be set with SetWeight before that, which
-// corrects its tokens of the pace.
+// the caller's choice. Call it before the work, and give the permit back with Done, DoneWith
+// or Release. Before that, SetWeight may set the real cost, and corrects the tokens that the
+// pace has charged.
 //
 // An operation that could start only after the deadline of ctx, or after it has waited for as long
 // as the queue allows, is refused at once, with an error that matches [weir.ErrRefused] and
@@ -83,12 +83,12 @@ func (t *Throttle) Acquire(ctx context.Context, op Op, cost int) (permit weir.Pe
 	return t.sides[op].acquire(ctx, cost)
 }
 
-// beforeRun is how long after New operations may start before Run does: the goroutine of a
-// "go th.Run(ctx)" may be scheduled late.
+// beforeRun is the time after New in which operations may start without a report that Run is not at
+// work: the goroutine of a "go th.Run(ctx)" may be scheduled late.
 const beforeRun = time.Second
 
-// checkRuns reports an operation that starts while nothing decides on its pace. It asks no more
-// once it has reported, or all were at work.
+// checkRuns reports an operation that starts while Run, or the Run of the monitor, is not at work.
+// Acquire calls it no more after that report, or after a check that found both at work.
 func (t *Throttle) checkRuns(op Op) {
 	kind := NotRunning
 	if t.running.Load() {
@@ -122,13 +122,13 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 	}
 	returned := false
 	defer func() {
-		if !returned { // it panicked, or ended its goroutine, or its error did when it was asked
+		if !returned { // fn panicked or ended its goroutine, or a method of its error did
 			permit.Finish(weir.Failure)
 		}
 	}()
 	err = fn(ctx)
 	if t.conf.Classify == nil && err != nil && ctx.Err() != nil && !errors.Is(err, weir.ErrRefused) {
-		permit.Done(ctx.Err()) // that is the reason, whatever the error of a driver says
+		permit.Done(ctx.Err()) // the end of ctx is the reason, whatever the error of a driver says
 	}
 	permit.Done(err)
 	returned = true
@@ -143,10 +143,11 @@ func (t *Throttle) Close() {
 	}
 }
 
-// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: waiting
-// operations go on, unless the throttle is closed first. An OnEvent that panicked or ended its
-// goroutine is named in the error: the decisions went on. While the throttle runs already, Run
-// returns [ErrRunning]; afterwards it may run again. A nil ctx counts as context.Background.
+// Run decides on the pace once each Tick until ctx ends. Then it lifts the pace, so that waiting
+// operations start unless the throttle is closed, and returns nil. If OnEvent panicked or ended its
+// goroutine, the decisions go on, and the error names OnEvent. While the throttle runs already, Run
+// returns [ErrRunning]. After Run has returned, it may be called again. A nil ctx counts as
+// context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if !t.running.CompareAndSwap(false, true) {
@@ -176,7 +177,7 @@ func (t *Throttle) Run(ctx context.Context) error {
 	}
 }
 
-// each calls a function with each side, and then the hook with the events of that.
+// each calls a function with each side, and then OnEvent with the events that these calls left.
 func (t *Throttle) each(do func(*side)) {
 	var events []Event
 	t.mu.Lock()
@@ -205,14 +206,14 @@ type Snapshot struct {
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
 type SideSnapshot struct {
 	Pace        Pace         // in force now; the zero Pace is none
-	MaxInFlight int          // how much cost may run at once, as a [Concurrency] has it; 0 is no bound
+	MaxInFlight int          // the bound that a [Concurrency] found for the cost that runs at once; 0 without one
 	Load        float64      // the input of the laws
-	Level       load.Level   // the monitor's part of it
-	Latency     load.Reading // and the p95 against its target, not valid without a target
-	Symptom     load.Reading // the worst that the operations themselves show
+	Level       load.Level   // the monitor's part of Load
+	Latency     load.Reading // the p95 against its target, a part of Load too; not valid without a target
+	Symptom     load.Reading // the worst symptom of the side's own operations
 	Degraded    bool         // signals are missing: the symptoms count
 	Emergency   bool         // see [Config].Emergency
-	Emergencies uint64       // how often it began
+	Emergencies uint64       // the number of emergencies so far
 
 	// PID has the terms of the PID law, or of the controller that replaces all
 	// laws while the side is degraded; zero if there is none.
@@ -220,8 +221,8 @@ type SideSnapshot struct {
 
 	Rate         float64       // cost admitted per second, over about a second
 	Cost         uint64        // cost admitted
-	Throttled    uint64        // operations that had to wait and then started: not who left or was refused, see Limiter
-	ThrottleTime time.Duration // for how long those waited, together
+	Throttled    uint64        // operations that waited and then started; Limiter counts the operations that left or were refused
+	ThrottleTime time.Duration // the sum of the waits of these operations
 	Limiter      weir.Snapshot // latencies, work in flight, the queue, who left, refusals by reason
 }
 
@@ -247,7 +248,7 @@ type Event struct {
 	At       time.Time  // when
 	Throttle string     // Config.Name
 	Kind     Kind       // the kind of the act
-	Op       Op         // to which operations
+	Op       Op         // the operations concerned
 	Level    load.Level // the load at that moment
 	Err      error      // of the signal that is lost
 }
@@ -266,8 +267,9 @@ const (
 	// NotRunning: an operation started a second after New or later, and Run was not at work yet,
 	// so that it was not paced. Acquire reports it once, on the operation's goroutine.
 	NotRunning Kind = 5
-	// MonitorNotRunning: the same, but Run was at work and that of [Config].Monitor was not, so
-	// that the sides use their symptoms.
+	// MonitorNotRunning: an operation started a second after New or later. Run was at work, but the
+	// Run of [Config].Monitor was not, so the sides use their symptoms. Acquire reports it once
+	// too.
 	MonitorNotRunning Kind = 6
 )
 
@@ -280,7 +282,7 @@ var kinds = [...]string{
 	MonitorNotRunning: "monitor not running",
 }
 
-// String returns it in words.
+// String returns the kind in words.
 func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.

@@ -12,24 +12,24 @@
 //
 // The readings, each with the threshold from the store's own options:
 //
-//	level-0 tables     how many, over the stall threshold; writes
+//	level-0 tables     their number, over the stall threshold; writes
 //	compaction score   the worst of the other levels, see below; bounds nothing; writes
 //	tree, value log    their size, as Badger last counted, once a minute; bounds nothing
 //	block cache misses as a share of its reads; bounds nothing; reads
 //	index cache misses the same
 //
-// A score is how full a level is for its target. Badger reports it from 1 on and 0
-// below, so that the reading is 0 as long as all is well; never for the last level.
-// It is a symptom: in storms it was 2.5 while level 0 held 11 tables of 15.
+// A score is the ratio of a level's size to its target. Badger reports scores from 1 on, and 0 for
+// lower scores, so the reading is 0 as long as all is well. It never reports a score for the last
+// level. The score is a symptom: in storms it was 2.5 while level 0 held 11 tables of 15.
 //
 // The [load.Drain] counts tables: level 0 holds the backlog, and the tables that compactions took
-// from it are drained. The target is 0.6 of the stall threshold and the limit a table less than
-// that threshold, for one is always about to arrive.
+// from it are drained. The target is 0.6 of the stall threshold. The limit is a table less than
+// that threshold, because a table is always about to arrive.
 //
 // # Blind spots
 //
-// Badger does not publish how many memtables wait to be flushed. The age of the
-// oldest operation in flight, a symptom by which a throttle goes, shows that.
+// Badger does not publish the number of memtables that wait for a flush. The age of the oldest
+// operation in flight, a symptom that a throttle uses, shows such waits.
 //
 // # Cost
 //

@@ -13,7 +13,7 @@ import (
 // bulk.Marks.
 type Marks struct {
 	DB     *badger.DB // the store
-	Prefix string     // of their keys, which no other key has
+	Prefix string     // of the keys of marks; no other key begins with it
 }
 
 // Mark returns the mark of an import, 0 if there is none.

@@ -7,10 +7,10 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// Open opens a store as [badger.Open] does, also after its process was killed in the instant in
-// which it had made a log and not yet written to it. Badger refuses such a store the first time,
-// with an error that says "Create a new file", and gives the log its size; the next time it opens
-// it (Badger's issue 2207).
+// Open opens a store as [badger.Open] does, also after its process was killed between the creation
+// of a log and the first write to it. Badger refuses such a store the first time, with an error
+// that says "Create a new file", and gives the log its size. The next time it opens the store
+// (Badger's issue 2207).
 func Open(options badger.Options) (db *badger.DB, err error) {
 	for range mostLogs {
 		db, err = badger.Open(options)

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	leastTarget   = 16 << 20 // as of package memory; with one below 16 bytes there was no cache, for which Badger panics where it compresses
+	leastTarget   = 16 << 20 // as of package memory; a target below 16 bytes left no cache, without which Badger panics if it compresses
 	memtableShare = 64       // the target divided by it is a memtable
 	leastMemtable = 2 << 20  // with less, most of the work is compaction
 	memtables     = 3
@@ -18,24 +18,23 @@ const (
 	leastTable    = 1 << 20  // while it is compacted, several are in memory
 	logFile       = 64 << 20 // of values: it is mapped into memory
 
-	// Tables of all levels have the same size. With that of Badger, 2, they are twice as large for
-	// each level that a store has grown, and so is the memory of a compaction: at a target of 512
-	// MiB a store needed too much after 6 GB of records.
+	// Tables of all levels have the same size. With Badger's own multiplier, 2, tables are twice as
+	// large with each level that a store grows, and so is the memory of a compaction: at a target
+	// of 512 MiB a store needed too much memory after 6 GB of records.
 	tableGrowth = 1
 
-	// Larger values go to the value log. In the tree, where they are compacted again and again,
-	// records of 200 B to 20 KB took 253 MiB of live heap at a target of 256 MiB; with 4 KiB it was
-	// 46, and with 1 KiB 23.
+	// Values above this size go to the value log. In the tree, where they are compacted again and
+	// again, records of 200 B to 20 KB took 253 MiB of live heap at a target of 256 MiB. With a
+	// size of 4 KiB here they took 46 MiB, and with 1 KiB 23 MiB.
 	inTree = 1 << 10
 )
 
-// Sized returns the options with all sizes in memory made to fit a target in bytes, as of package
-// memory. A target below 16 MiB counts as 16 MiB. It makes nothing
-// larger than it was.
+// Sized returns the options with all sizes in memory reduced to fit a target in bytes, as of
+// package memory. A target below 16 MiB counts as 16 MiB. Sized raises no option.
 //
 // Values larger than 1 KiB go to the value log: where records are replaced or deleted, call
-// RunValueLogGC now and then. A program that wants them in the tree sets ValueThreshold afterwards,
-// and needs a larger target.
+// RunValueLogGC now and then. A program that wants such values in the tree sets ValueThreshold
+// afterwards, and needs a larger target.
 func Sized(options badger.Options, target uint64) badger.Options {
 	target = max(target, leastTarget)
 	memtable := max(int64(target/memtableShare), leastMemtable)

@@ -21,12 +21,11 @@ const aim = 0.6
 type Source struct {
 	db *badger.DB
 
-	// Tables are identified by their number in order: all that were ever flushed
-	// less those still there are drained.
+	// drain counts the tables that compactions took from level 0.
 	drain drain
 }
 
-// New returns the source of a store, which stays its owner's to close.
+// New returns the source of a store. It does not take over the store, whose owner closes it.
 func New(db *badger.DB) *Source { return &Source{db: db} }
 
 // Name implements [load.Source].
@@ -76,7 +75,7 @@ func (s *Source) sizes() []load.Reading {
 	}
 }
 
-// appendCache appends the reading of a cache, if the store has it and counts.
+// appendCache appends the reading of a cache, if the store has that cache and counts its misses.
 func appendCache(readings []load.Reading, name string, m *ristretto.Metrics) []load.Reading {
 	if m == nil {
 		return readings
@@ -86,9 +85,9 @@ func appendCache(readings []load.Reading, name string, m *ristretto.Metrics) []l
 	})
 }
 
-// drain counts the tables that left level 0, from how many there are at each poll.
-// A flush between two polls hides a table that left: at several polls for each
-// flush that is rare, and it makes the count too small, never too large.
+// drain counts the tables that left level 0, by the number of tables at each poll. A flush between
+// two polls hides a table that left. With several polls for each flush that is rare, and it makes
+// the count too small, never too large.
 type drain struct {
 	before  int
 	drained float64

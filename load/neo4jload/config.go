@@ -17,8 +17,8 @@ var ErrConfig = settings.ErrConfigOf("neo4jload")
 // Config configures a [Source]. 0 always means the default; a value out of range is an
 // error that names the field.
 type Config struct {
-	// URI is the server's address, such as neo4j://localhost:7687, and Auth who the
-	// source says it is, as in [neo4j.NewDriverWithContext].
+	// URI is the server's address, such as neo4j://localhost:7687, and Auth has the credentials of
+	// the source, as in [neo4j.NewDriverWithContext].
 	URI  string
 	Auth auth.TokenManager
 
@@ -27,8 +27,8 @@ type Config struct {
 	Driver func(*config.Config)
 
 	// Running, Blocked and Connections are the numbers at which the server counts as loaded. They
-	// default to 20 transactions, as many as a server handles well, to 3 that wait for a lock, and
-	// to 400 connections, the server's own default for its Bolt threads.
+	// default to 20 running transactions, which a server handles well, to 3 transactions that wait
+	// for a lock, and to 400 connections, the server's own default for its Bolt threads.
 	Running, Blocked, Connections int
 
 	// Wait is the wait for locks, of one transaction, at which the server counts as

@@ -12,7 +12,7 @@
 // The server's own figures, by SHOW TRANSACTIONS and dbms.listConnections:
 //
 //	running       transactions that do not wait for a lock
-//	blocked       transactions that do; writes, for readers take no locks
+//	blocked       transactions that wait for a lock; writes, because readers take no locks
 //	longest wait  of a transaction that waits for a lock, for locks, in total; writes
 //	oldest        the age of the oldest transaction; bounds nothing
 //	connections   open, over the server's Bolt threads
@@ -24,7 +24,8 @@
 //
 // The source has a driver and a connection of its own: on a saturated shared pool it
 // would wait when its readings matter most. Its transactions carry a mark in their
-// metadata and its connection another as user agent, so that neither is counted.
+// metadata, and its connection has the same mark as user agent, so that the source counts
+// neither.
 //
 // # Privileges
 //
@@ -33,11 +34,12 @@
 // does not say so. The source asks for the user's privileges, at first and each minute, and fails
 // with [ErrPrivilege] if neither is there.
 //
-// Give the source a user of its own. Neo4j locks a user out after a few wrong passwords, and were
-// that the application's, a source with an old password would lock the application out. A source
+// Give the source a user of its own. Neo4j locks a user out after a few wrong passwords: with the
+// user of the application, a source with an old password would lock the application out. A source
 // that is not let in asks again after half a minute ([load.ErrDenied]).
 //
 // # Cost
 //
-// Two queries a poll, over one connection, aggregated by the server, and another each minute.
+// A poll runs two queries over one connection, which the server aggregates. Each minute the source
+// asks for its privileges too.
 package neo4jload

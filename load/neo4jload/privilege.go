@@ -18,8 +18,8 @@ var ErrPrivilege = fmt.Errorf("neo4jload: the transactions of other users are hi
 const (
 	showPrivileges = "SHOW USER PRIVILEGES YIELD access, action RETURN access, action"
 
-	// checkedFor is how long a privilege counts as granted. Without it the server would show the
-	// user's own transactions only, and not say so.
+	// checkedFor is how long a privilege counts as granted. Without the privilege the server shows
+	// only the user's own transactions, and does not say so.
 	checkedFor = time.Minute
 
 	// unsupported is the answer of the Community edition to showPrivileges. It has no privileges:
@@ -49,8 +49,8 @@ func (s *Source) checkPrivilege(ctx context.Context, session neo4j.SessionWithCo
 	return nil
 }
 
-// mayShow reports whether the privileges let their user see transactions: one that is granted, and
-// none denied.
+// mayShow reports whether the privileges let their user see transactions: at least one of them
+// grants that, and none denies it.
 func mayShow(privileges []*neo4j.Record) bool {
 	granted := false
 	for _, p := range privileges {

@@ -18,10 +18,10 @@ import (
 type Source struct {
 	conf   Config
 	driver neo4j.DriverWithContext
-	mark   string // says which transactions and which connection are the source's own
+	mark   string // marks the source's own transactions and its connection
 
 	busy    chan struct{} // full while Poll is at work: the driver may not be closed meanwhile
-	checked time.Time     // when the user's privilege was last found; of Poll alone
+	checked time.Time     // when the user's privilege was last found; only Poll uses it
 }
 
 // New returns the source of a server, or an error that matches [ErrConfig]. It does not

@@ -10,20 +10,20 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// ConnPool is how long callers wait for a connection of a pool, also while none comes free, and how
-// many of its connections are in use. It asks the pool's statistics, not the database. A ConnPool
-// serves one monitor.
+// ConnPool measures how long callers wait for a connection of a pool, also while no connection
+// comes free, and the number of its connections in use. It reads the statistics of the pool and
+// does not ask the database. A ConnPool serves one monitor.
 type ConnPool struct {
 	DB *sql.DB // the pool that the application uses. Required
 
-	// MaxWait is the mean wait for a connection, of those whose wait ended since the
-	// last poll, at which the pool is at its limit. Defaults to 100 ms.
+	// MaxWait is the mean wait for a connection at which the pool is at its limit. The mean is over
+	// the waits that ended since the last poll. Defaults to 100 ms.
 	MaxWait time.Duration
 
 	seen   bool
-	waits  int64         // in all
-	waited time.Duration // in all, of those whose wait has ended
-	open   int64         // waits since the last that ended
+	waits  int64         // all that have begun
+	waited time.Duration // the sum of the waits that have ended
+	open   int64         // waits that began since the last end of a wait
 	since  time.Time     // of the poll that saw the first of them
 	free   time.Time     // when a poll last saw a free connection
 }
@@ -73,10 +73,10 @@ func inUse(s sql.DBStats) load.Reading {
 	}
 }
 
-// wait is the mean wait of those whose wait ended since the last poll. While a pool hangs none
-// ends: then it is how long ago, at least, the next one began. The statistics count a wait when it
-// begins and its time when it ends, so where many began before those that ended the quotient is too
-// large; but no request waited for longer than no connection was free.
+// wait returns the mean of the waits that ended since the last poll. While a pool hangs no wait
+// ends: then it returns the least time since the first open wait began. The statistics count a wait
+// when it begins, and its time when it ends. If many waits began in earlier polls, the quotient is
+// too large, but no wait is longer than the time without a free connection.
 func (p *ConnPool) wait(s sql.DBStats) time.Duration {
 	now := time.Now()
 	began, waited, known := s.WaitCount-p.waits, s.WaitDuration-p.waited, p.seen

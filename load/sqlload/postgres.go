@@ -13,14 +13,14 @@ import (
 )
 
 // Postgres measures the waits of a PostgreSQL database's sessions. It asks through a pool of its
-// own, so that it need not queue behind the load that it is to see, and leaves its own session out.
+// own, so that it does not queue behind the load that it measures. It leaves its own session out.
 //
-// Its user has to be a member of pg_monitor or the one whose sessions they are:
-// otherwise the database hides them, and Poll fails with [ErrPrivilege]. That error, and
-// one that says that the server does not let the user in, match [load.ErrDenied].
+// Its user has to be a member of pg_monitor, or the user of all sessions. Otherwise the database
+// hides sessions, and Poll fails with [ErrPrivilege]. That error, and an error by which the server
+// does not let the user in, match [load.ErrDenied].
 type Postgres struct {
-	// DB is a pool of its own, which nothing else uses, on the same database.
-	// Required. In a shared one a poll would have to wait its turn.
+	// DB is a pool on the same database that nothing else uses. Required. In a shared pool a poll
+	// would wait for a connection.
 	DB *sql.DB
 }
 
@@ -28,12 +28,12 @@ type Postgres struct {
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
 // The limits are numbers of sessions that wait for a lock of a row or table, for the disk, or for a
-// lock within the server. Some sessions have to wait for a contended row, so that it is never
-// idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at
-// once, of which all but one or two wait, wrote 1.7 and 1.5 times as much as all, and 11 wrote 1.1
-// times (TestPgbench of internal/dbtest/storm at commit f84f4eaa). A pace needs more of them: with
-// 4 and a PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve
-// several at once.
+// lock within the server. Some sessions have to wait for a contended row, so that it is never idle,
+// and each further session makes the server slower. Of 64 clients with pgbench's transaction, a
+// bound let 3, 5 or 11 run at once, of which all but one or two wait. They wrote 1.7, 1.5 and 1.1
+// times as much as all clients at once (TestPgbench of internal/dbtest/storm at commit f84f4eaa). A
+// pace needs a higher limit: with a limit of 4 and a PID writes fell to a half, with 10 to 0.95.
+// The disk and the server's own locks serve several sessions at once.
 const (
 	maxLocked   = 4
 	maxIO       = 16
@@ -46,8 +46,8 @@ func (*Postgres) Name() string { return "postgres" }
 // Check implements [load.Checker].
 func (p *Postgres) Check() error { return needed("Postgres.DB", p.DB) }
 
-// activity counts the sessions of this database except for the one that asks. The
-// query of a hidden session is the one thing that is not null.
+// activity counts the sessions of this database except for the session that asks. A hidden session
+// has '<insufficient privilege>' as its query.
 const activity = `SELECT
 	count(*) FILTER (WHERE state = 'active'),
 	count(*) FILTER (WHERE state = 'active' AND wait_event_type = 'Lock'),
@@ -76,9 +76,9 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	}}, nil
 }
 
-// explain makes an error by which the server says that it does not let the user in, or see, match
-// load.ErrDenied. The codes are SQLSTATEs, which errors of pgx and lib/pq have: class 28 is
-// authentication, 42501 a missing privilege.
+// explain makes the server's errors about authentication and privileges match load.ErrDenied. The
+// codes are SQLSTATEs, which errors of pgx and lib/pq have: class 28 is authentication, 42501 a
+// missing privilege.
 func explain(err error) error {
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) && (strings.HasPrefix(coded.SQLState(), "28") || coded.SQLState() == "42501") {
