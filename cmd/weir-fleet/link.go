@@ -8,8 +8,9 @@ import (
 	"github.com/weir-go/weir/fleet"
 )
 
-// A link is a store that is opened in the background, and anew after an error: its table or bucket
-// may be gone. Calls wait for the first attempt; while it is not open, they fail with the reason.
+// A link opens a store in the background, and opens it anew after an error, because its table or
+// bucket may be gone. Calls wait for the first attempt. While the store is not open, they fail with
+// the reason.
 type link struct {
 	tried  chan struct{} // closed after the first attempt
 	broken chan struct{} // has a value after an error
@@ -21,13 +22,13 @@ type link struct {
 
 func newLink() *link { return &link{tried: make(chan struct{}), broken: make(chan struct{}, 1)} }
 
-// The times of a link.
+// A link opens its store with these times.
 const (
 	openTimeout = 5 * time.Second
 	pause       = time.Second // between attempts
 )
 
-// keep opens the store, and again once it is broken, until ctx ends.
+// keep opens the store, and opens it again after each error, until ctx ends.
 func (l *link) keep(ctx context.Context, open func(context.Context) (fleet.Store, error)) {
 	first := sync.OnceFunc(func() { close(l.tried) })
 	for ctx.Err() == nil {
@@ -51,8 +52,8 @@ func (l *link) keep(ctx context.Context, open func(context.Context) (fleet.Store
 	}
 }
 
-// use calls a function with the store, and has it opened anew after an error that was not the
-// caller's.
+// use calls a function with the store. If the call fails before the end of ctx, keep opens the
+// store anew.
 func (l *link) use(ctx context.Context, call func(fleet.Store) error) error {
 	select {
 	case <-l.tried:
@@ -79,7 +80,7 @@ func (l *link) Write(ctx context.Context, w fleet.Write) error {
 	return l.use(ctx, func(store fleet.Store) error { return store.Write(ctx, w) })
 }
 
-// Watch shows the entries below a key, and each change.
+// Watch calls see with each entry below a key, and with each change.
 func (l *link) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	return l.use(ctx, func(store fleet.Store) error { return store.Watch(ctx, key, see) })
 }

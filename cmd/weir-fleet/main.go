@@ -1,9 +1,9 @@
 // Command weir-fleet serves the store of a fleet on its standard input and output. "weir proxy"
-// starts it if its configuration has a fleet, and ends it by the end of its input. It
-// is not used by itself: weir hands over in the environment where the store is.
+// starts it if its configuration has a fleet, and ends it by the end of its input. Users do not
+// start it: weir names the store in its environment.
 //
-// It stands apart from weir because the clients of NATS and PostgreSQL are of many modules. Without
-// the store it waits, and says in its answers for which error.
+// It is a command of its own because the clients of NATS and PostgreSQL need many modules. Without
+// the store it tries again, and its answers have the error.
 package main
 
 import (

@@ -58,8 +58,8 @@ func (c config) postgres() (opener, error) {
 	}, nil
 }
 
-// nats connects at the first call. From then on the client finds a server again by itself, with the
-// files as they are then.
+// nats returns an opener that connects at its first call. Later the client of NATS reconnects by
+// itself, and reads the files again.
 func (c config) nats() opener {
 	var conn *nats.Conn // of one goroutine: link.keep
 	return func(ctx context.Context) (fleet.Store, error) {
@@ -81,7 +81,7 @@ func (c config) nats() opener {
 	}
 }
 
-// errSilent is why there is no connection if the client knows no other cause.
+// errSilent is the error without a connection, if the client knows no other cause.
 var errSilent = errors.New("the server does not answer")
 
 func (c config) connect() (*nats.Conn, error) {
@@ -114,8 +114,8 @@ func (c config) connect() (*nats.Conn, error) {
 	return nats.Connect(servers, options...)
 }
 
-// splitUser returns the user that the URLs of servers name, and the URLs without one: the client
-// would prefer it to all other credentials, and take it for a token.
+// splitUser returns the user that the URLs of servers name, and the URLs without a user. The client
+// would prefer a user in a URL to all other credentials, and take it for a token.
 func splitUser(store string) (user, servers string, err error) {
 	var plain []string
 	for server := range strings.SplitSeq(store, ",") {
@@ -130,8 +130,9 @@ func splitUser(store string) (user, servers string, err error) {
 	return user, strings.Join(plain, ","), nil
 }
 
-// identity returns how a client shows who it is: by the credentials of NATS, by a password if there
-// is a user, or by a token. A file that cannot be read later is an empty password.
+// identity returns the option by which a client identifies itself: the credentials of NATS, a
+// password if there is a user, or else a token. A file that cannot be read later counts as an empty
+// password.
 func (c config) identity(secret, user string) nats.Option {
 	latest := func() string { text, _ := c.secret(); return text }
 	switch {

@@ -18,7 +18,7 @@ import (
 type companion struct {
 	name string
 	path string   // found by find
-	env  []string // besides that of weir
+	env  []string // besides the environment of weir
 }
 
 // find looks for the command beside weir and then on the PATH.

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// mappers read the values of flags. A name is that of the tag "type".
+// mappers read the values of flags. Each name is a value of the tag "type".
 func mappers() []kong.Option {
 	duration := func(ok func(time.Duration) bool, want string) func(string) (time.Duration, error) {
 		return checked(time.ParseDuration, ok, want)
@@ -46,7 +46,7 @@ func isUpstream(u *url.URL) bool {
 		u.User == nil && u.RawQuery == "" && u.Fragment == ""
 }
 
-// checked parses a value, and refuses one that is not ok.
+// checked returns a function that parses a value, and refuses a value that is not ok.
 func checked[S ~string, T any](parse func(S) (T, error), ok func(T) bool, want string) func(string) (T, error) {
 	return func(text string) (T, error) {
 		v, err := parse(S(text))

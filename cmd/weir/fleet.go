@@ -15,8 +15,8 @@ import (
 	"github.com/weir-go/weir/internal/pipe"
 )
 
-// A fleetStore is the store of a fleet by way of the companion weir-fleet, which it starts again
-// when that has ended.
+// A fleetStore is the store of a fleet, which it reaches through the companion weir-fleet. It
+// starts the companion again after the companion has ended.
 type fleetStore struct {
 	program companion
 	log     *slog.Logger
@@ -81,7 +81,8 @@ func (s *fleetStore) keep(ctx context.Context, wait func() error) {
 	}
 }
 
-// start starts a companion, which runs until ctx ends: then its input ends. Call wait.
+// start starts a companion. The end of ctx ends the input of the companion, and so the companion.
+// Call wait.
 func (s *fleetStore) start(ctx context.Context) (wait func() error, err error) {
 	cmd := s.program.command(ctx, streams{err: s.errors})
 	in, err := cmd.StdinPipe()
@@ -101,7 +102,7 @@ func (s *fleetStore) start(ctx context.Context) (wait func() error, err error) {
 	return func() error {
 		err := store.Run()
 		s.now.Store(nil)
-		_ = in.Close() // one that has only closed its output ends too
+		_ = in.Close() // a companion that has only closed its output ends too
 		return cmp.Or(cmd.Wait(), err)
 	}, nil
 }
@@ -117,7 +118,7 @@ func (s *fleetStore) Write(ctx context.Context, w fleet.Write) error {
 	return errNoCompanion
 }
 
-// Watch shows the entries below a key, and each change.
+// Watch calls see with each entry below a key, and with each change.
 func (s *fleetStore) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	if store := s.now.Load(); store != nil {
 		return store.Watch(ctx, key, see)

@@ -55,7 +55,7 @@ func (helpOfGroup) Run(command *kong.Context, s streams) error {
 	return helpOf(strings.Fields(command.Selected().Parent.Path()), s)
 }
 
-// helpOf prints the same as --help.
+// helpOf prints the help of a command, as --help does.
 func helpOf(command []string, s streams) error {
 	parser, err := newParser(s.out, s.err, func(int) {})
 	if err != nil {

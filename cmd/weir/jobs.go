@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/handover"
 )
 
-// The commands about jobs are for weir-work, whose queue needs a server of NATS.
+// weir hands the commands about jobs over to weir-work, whose queue needs a server of NATS.
 
 type workCommand struct{ handover.Work }
 
@@ -59,7 +59,8 @@ func (c requeueCommand) Run(ctx context.Context, s streams) error {
 	return handOver(ctx, s, handover.Request{Requeue: &c.Requeue})
 }
 
-// handOver replaces this process by weir-work.
+// handOver hands a request over to weir-work, which replaces this process where the system can do
+// that.
 func handOver(ctx context.Context, s streams, r handover.Request) error {
 	program, err := find("weir-work")
 	if err != nil {

@@ -101,7 +101,8 @@ func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	)...)
 }
 
-// withHelp adds where the allowed words are listed to an error about an unknown or missing word.
+// withHelp adds the command that lists the allowed words to an error about an unknown or missing
+// word.
 func withHelp(err error) error {
 	parse, ok := errors.AsType[*kong.ParseError](err)
 	aboutWord := regexp.MustCompile(`^(unexpected argument|unknown flag|expected) [^,]*$`)
@@ -124,7 +125,7 @@ type streams struct {
 	out, err io.Writer
 }
 
-// A usageError is an error in the command line, as opposed to one while the command runs.
+// A usageError is an error in the command line, or in a file or an address that it names.
 type usageError struct {
 	error
 }

@@ -15,7 +15,7 @@ type watchedOutput struct {
 	end context.CancelCauseFunc
 }
 
-// An outputError is why a command ends whose output cannot be written.
+// An outputError is the reason for the end of a command whose output cannot be written.
 type outputError struct{ error }
 
 func (o watchedOutput) Write(p []byte) (int, error) {
@@ -26,8 +26,8 @@ func (o watchedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns the error of a command that returned err. A reader that closed the pipe
-// early, as head does, is no failure.
+// outcome returns err, the error of a command, or the error of its output instead. A reader that
+// closed the pipe early, as head does, is no failure.
 func outcome(ctx context.Context, err error) error {
 	failed, unwritten := errors.AsType[outputError](context.Cause(ctx))
 	switch {

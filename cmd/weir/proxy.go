@@ -104,7 +104,7 @@ func givenFlags(command *kong.Context) (names []string) {
 	return names
 }
 
-// file returns the file that the flags are short for, as JSON.
+// file returns, as JSON, the configuration file that the flags replace.
 func (c proxyCommand) file() ([]byte, error) {
 	type object map[string]any
 	queue := object{"size": c.Queue}
@@ -127,7 +127,7 @@ func (c proxyCommand) file() ([]byte, error) {
 	})
 }
 
-// upstreamName is the name of the one upstream and its compartment in figures and metrics.
+// upstreamName is the name of the only upstream and of its compartment in figures and metrics.
 const upstreamName = "proxy"
 
 // flags maps settings of the configuration to the flags that set them.
@@ -190,8 +190,8 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applie
 	return func() { signal.Stop(hangup); look.Stop(); cancel() }
 }
 
-// eachChange calls reload on each hangup, and when the file is no longer as it was applied and is
-// the same at two looks: a script may still write it.
+// eachChange calls reload on each hangup, and when the file differs from the applied text and is
+// the same at two looks. A script may still be writing a file that differs between two looks.
 func eachChange(ctx context.Context, hangup <-chan os.Signal, look <-chan time.Time, applied []byte, read func() []byte, reload func()) {
 	seen := applied
 	for {

@@ -4,7 +4,7 @@ package main
 
 import "syscall"
 
-// replace has another program take the place of this one in its process. It returns only an error.
+// replace replaces this program in its process by another program. It returns only if that fails.
 func replace(path string, args, env []string) error {
 	return syscall.Exec(path, args, env) //nolint:gosec // find has found it
 }

@@ -59,7 +59,7 @@ type seriesFlags struct {
 	Panel panels        `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
 }
 
-// panels are the panels of a chart over time. Each use of the flag adds some.
+// panels are the panels of a chart over time. Each use of the flag adds panels.
 type panels []string
 
 func (p *panels) UnmarshalText(text []byte) error {
@@ -94,8 +94,8 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 	return c.run(ctx, s, scenarios, c.lawFlags, &scores{out: s.out, json: c.JSON})
 }
 
-// run prints and draws the results of run and trace. With Every, it prints a time series
-// instead of the report.
+// run prints and draws the results of weir sim run and weir sim trace. With Every, it prints a time
+// series instead of the report.
 func (f seriesFlags) run(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, r reporter) error {
 	switch {
 	case len(f.Panel) > 0 && f.Plot == "":
@@ -227,7 +227,7 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	return scenarios, nil
 }
 
-// simulated runs the jobs, and shows on a terminal how many have ended.
+// simulated runs the jobs, and shows the number of ended jobs on a terminal.
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
 	if isTerminal(s.err) {
 		blank := "\r" + strings.Repeat(" ", 40) + "\r" // erases the line

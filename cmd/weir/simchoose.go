@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// contenders returns the laws to choose from: the default first, and the laws on the command
-// line. Some take the SLO as a setting; the others have the settings that did well in
+// contenders returns the laws to choose from: the default first, and the laws on the command line.
+// Some laws have the SLO as a setting. The other laws have the settings that did well in
 // docs/control.md.
 func contenders(asked []law.Law, slo time.Duration) []law.Law {
 	laws := []law.Law{
@@ -63,7 +63,8 @@ func (c *choice) end() error {
 // mostColumns is the largest number of scenarios that have a column each.
 const mostColumns = 6
 
-// columns returns the columns of all scenarios together, and then one for each.
+// columns returns the columns of all scenarios together, and then a column for each scenario,
+// unless there are too many scenarios.
 func (c *choice) columns(of summary) []column[summary] {
 	columns := slices.Clone(choiceColumns)
 	if of.Scenarios > mostColumns {

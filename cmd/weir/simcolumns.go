@@ -13,12 +13,12 @@ import (
 // A column of a table of the simulator. help/columns.txt explains it.
 type column[T any] struct {
 	head  string
-	in    tables   // that have it; all of them if it is 0
-	needs features // without which it is left out
+	in    tables   // that have the column; 0 means all tables
+	needs features // without which the column is left out
 	text  func(row T) string
 }
 
-// tables are the tables that share columns. A column without any is in all of them.
+// tables are the tables that share columns. A column that names no table is in all tables.
 type tables uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	byRegime
 )
 
-// features are properties of outcomes that not all of them have.
+// features are properties that only some outcomes have.
 type features uint8
 
 const (
@@ -36,8 +36,8 @@ const (
 	pushed                      // servers refuse work
 )
 
-// tableOf prints the rows in one of the tables. With two columns on the left, it does not
-// repeat the first one.
+// tableOf returns one of the tables with the rows. With two columns on the left, it does not repeat
+// a value of the first column.
 func tableOf[T any](columns []column[T], left int, in tables, has features, rows []T) *table {
 	t, last := &table{left: left}, ""
 	columns = slices.DeleteFunc(slices.Clone(columns), func(c column[T]) bool {

@@ -71,8 +71,8 @@ func (t *table) widths() (widths []int) {
 	return widths
 }
 
-// widthOf returns the screen width of a table: the width of the terminal, or else of the
-// narrowest one in use.
+// widthOf returns the screen width of a table: the width of the terminal, or else of the narrowest
+// terminal in use.
 func widthOf(out io.Writer) int {
 	if file := fileOf(out); file != nil {
 		if columns, _, err := term.GetSize(int(file.Fd())); err == nil && columns > 0 { //nolint:gosec // a file descriptor is small

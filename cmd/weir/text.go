@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// screen is the width of weir's texts in columns, that of the narrowest terminal in use.
+// screen is the width of weir's texts in columns: the width of the narrowest terminal in use.
 const screen = 80
 
 type definition struct{ word, meaning string }

@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// version is the version recorded at build time, with that of Go and the platform.
+// version returns the version recorded at build time, with the version of Go and the platform.
 func version() string {
 	version := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

@@ -11,8 +11,8 @@ import (
 )
 
 // Host reports whether a request is for this machine: for a loopback address, localhost, the local
-// address of its connection, or one of the names, in any case. An attacker's name that resolves to
-// this machine is not.
+// address of its connection, or one of the names, in any case. It reports false for an attacker's
+// name that resolves to this machine.
 func Host(r *http.Request, names []string) bool {
 	name := r.Host
 	if host, _, err := net.SplitHostPort(name); err == nil {
@@ -34,7 +34,7 @@ func Bearer(r *http.Request, token string) bool {
 }
 
 // Same reports whether the given secret is the right one. It takes the same time for each wrong
-// one.
+// secret.
 func Same(given, secret string) bool {
 	got, wanted := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(secret))
 	return subtle.ConstantTimeCompare(got[:], wanted[:]) == 1

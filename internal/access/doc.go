@@ -1,3 +1,3 @@
-// Package access tells which requests an operator's page may serve: those for this machine, and
-// those with a token.
+// Package access decides which requests an operator's page may serve: requests for this machine,
+// and requests with a token.
 package access

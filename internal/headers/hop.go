@@ -7,12 +7,12 @@ import (
 )
 
 // hopByHop are the headers that belong to one connection (RFC 9110, 7.6.1), whether or not
-// Connection names them: those of [httputil.ReverseProxy].
+// Connection names them. [httputil.ReverseProxy] has the same list.
 var hopByHop = [...]string{
 	"Connection", "Proxy-Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authorization", "Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 
-// RemoveHopByHop removes the headers that belong to one connection, and those that Connection
+// RemoveHopByHop removes the headers that belong to one connection, and the headers that Connection
 // names.
 func RemoveHopByHop(h http.Header) {
 	for _, line := range h["Connection"] {
@@ -35,9 +35,9 @@ func HasToken(lines []string, token string) bool {
 	return false
 }
 
-// UpgradeTo returns the protocol to which a message wants to change its connection, or nothing.
-// It ignores offers of HTTP/2 and TLS, which some clients make with any request. A server may
-// ignore them (RFC 9113, 3.1, and RFC 2817, 3.1).
+// UpgradeTo returns the protocol to which a message wants to change its connection, or an empty
+// string. It ignores offers of HTTP/2 and TLS, which some clients make with any request. A server
+// may ignore them (RFC 9113, 3.1, and RFC 2817, 3.1).
 func UpgradeTo(h http.Header) string {
 	to := h.Get("Upgrade")
 	name, _, _ := strings.Cut(to, "/")

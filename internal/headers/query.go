@@ -8,9 +8,9 @@ import (
 // maxParameters is the number of parameters that [url.ParseQuery] reads.
 const maxParameters = 10_000
 
-// CleanQuery removes the parameters of a query that [url.ParseQuery] cannot read, because
-// another parser may read them as something else. It also encodes spaces, which a path of HTTP/2
-// may have, and which would end the target of a request of HTTP/1.
+// CleanQuery removes the parameters of a query that [url.ParseQuery] cannot read, because another
+// parser may read them as something else. It also encodes spaces, which a path of HTTP/2 may have,
+// and which would end the target of a request of HTTP/1. It drops a query with too many parameters.
 func CleanQuery(query string) string {
 	if strings.Count(query, "&") >= maxParameters {
 		return ""

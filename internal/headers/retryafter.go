@@ -9,8 +9,8 @@ import (
 )
 
 // RetryAfter reads the Retry-After of a response (RFC 9110, section 10.2.3), in seconds or as a
-// date, and reports whether it has one that is valid. A date counts from the response's own Date,
-// because the clocks may differ; one in the past is 0.
+// date, and reports whether the header is valid. A date counts from the response's own Date,
+// because the clocks may differ. A date in the past is 0.
 func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 	text := h.Get("Retry-After")
 	seconds, err := strconv.ParseUint(text, 10, 64)
@@ -30,12 +30,12 @@ func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 	return max(at.Sub(now), 0), true
 }
 
-// maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for
-// a request.
+// maxTimeout is the longest timeout that a header may have. A longer timeout means nothing for a
+// request.
 const maxTimeout = 24 * time.Hour
 
-// Timeout reads a time in whole milliseconds, if the header has one line and the time is no
-// longer than is believed.
+// Timeout reads a time in whole milliseconds, if the header has one line and the time is a day at
+// most.
 func Timeout(lines []string) (time.Duration, bool) {
 	if len(lines) != 1 {
 		return 0, false
@@ -50,7 +50,7 @@ var grpcUnits = map[byte]time.Duration{
 }
 
 // GRPCTimeout reads the timeout of a call of gRPC: at most eight digits and a unit. Like Timeout,
-// it believes no longer time than a day.
+// it accepts a day at most.
 func GRPCTimeout(lines []string) (time.Duration, bool) {
 	if len(lines) != 1 || len(lines[0]) < 2 || len(lines[0]) > 9 {
 		return 0, false
@@ -61,7 +61,8 @@ func GRPCTimeout(lines []string) (time.Duration, bool) {
 	return time.Duration(n) * unit, known && err == nil && n <= uint64(maxTimeout/unit)
 }
 
-// TellWait adds to a response how long its request waited for a slot, if it did.
+// TellWait adds a Server-Timing header with the time that a request waited for its slot to the
+// response. Without a wait it adds no header.
 func TellWait(h http.Header, waited time.Duration) {
 	if waited > 0 {
 		h.Add("Server-Timing", "weir;dur="+strconv.FormatFloat(float64(waited)/float64(time.Millisecond), 'f', 1, 64))

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/fleet"
 )
 
-// Serve runs the calls that come in, until in ends. It returns nil then, and otherwise the error
-// that made it stop.
+// Serve runs the calls that it reads from in. It returns nil at the end of in, and an error if it
+// cannot read a frame.
 func Serve(store fleet.Store, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &server{store: store, out: json.NewEncoder(out), calls: map[uint64]context.CancelFunc{}}

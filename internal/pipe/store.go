@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/fleet"
 )
 
-// A Store is the [fleet.Store] that is served at the other end. Make one with [New]. It is safe for
+// A Store is the [fleet.Store] that the other process serves. Make one with [New]. It is safe for
 // concurrent use.
 type Store struct {
 	in   io.Reader
@@ -36,8 +36,8 @@ func New(in io.Reader, out io.Writer) *Store {
 	return &Store{in: in, to: out, out: make(chan frame), done: make(chan struct{}), calls: map[uint64]call{}}
 }
 
-// Run carries the calls until the server's end, and returns why it ended. From then on all calls
-// fail.
+// Run carries the calls until the server ends, and returns an error with the reason. From then on
+// all calls fail.
 func (s *Store) Run() error {
 	go s.write()
 	s.err = fmt.Errorf("pipe: the store's process has gone: %w", s.read())
@@ -50,7 +50,7 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) error {
 	return s.do(ctx, frame{Write: &w}, nil)
 }
 
-// Watch shows the entries below a key, and each change.
+// Watch calls see with each entry below a key, and with each change.
 func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) error {
 	return s.do(ctx, frame{Watch: &key}, see)
 }
@@ -96,7 +96,7 @@ func (s *Store) leave(number uint64) {
 	delete(s.calls, number)
 }
 
-// send waits for a pipe that is full until ctx ends.
+// send sends a frame. While the pipe is full, it waits until ctx ends.
 func (s *Store) send(ctx context.Context, f frame) error {
 	select {
 	case s.out <- f:
@@ -120,7 +120,7 @@ func (s *Store) write() {
 	}
 }
 
-// read hands on the answers until the pipe ends, and returns why.
+// read hands on the answers until the pipe ends, and returns the error of that end.
 func (s *Store) read() error {
 	for frames := json.NewDecoder(s.in); ; {
 		var f frame

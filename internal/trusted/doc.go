@@ -1,5 +1,5 @@
-// Package trusted gives package pool the reservations of package capacity, which users do not
-// need: a wake of theirs would have to be called without a lock, and on a goroutine of its own.
+// Package trusted gives package pool the reservations of package capacity, which users do not need:
+// a wake function of a user would need a call without a lock, on a goroutine of its own.
 package trusted
 
 import "errors"
@@ -14,29 +14,29 @@ var (
 // A Reservation is a request in the queue of a capacity: Capacity.Acquire for a scheduler, which
 // cannot block. R is *capacity.Request and G is capacity.Grant.
 type Reservation[R, G any] interface {
-	// Grant returns the grant, or ErrWaiting if the reservation is not answered yet, or why it was
-	// refused. It may be called again, and returns the same grant.
+	// Grant returns the grant, or ErrWaiting if the reservation is not answered yet, or the error
+	// of its refusal. A further call returns the same grant.
 	Grant() (G, error)
 
 	// Cancel leaves the queue, or gives the grant back.
 	Cancel()
 
 	// Backfill takes the resources of another request of the owner while the reservation still
-	// waits: the only way to overtake, and at the expense of the reservation only. It is refused as
-	// TryAcquire is, also if others wait in front of the reservation. An owner that backfills
-	// without bound starves its reservation.
+	// waits. It is the only way to overtake, and only the reservation loses by it. It is refused as
+	// TryAcquire is, also if other requests wait in front of the reservation. An owner that
+	// backfills without bound starves its reservation.
 	Backfill(request R) (G, error)
 }
 
-// Reserve joins the queue of a capacity, which C is. If the request fits at once, the reservation
-// is answered when Reserve returns, and wake is never called. Otherwise wake is called once, when
-// the reservation is answered, under the lock of the capacity: it must neither block nor panic. It
+// Reserve joins the queue of the capacity c. If the request fits at once, the reservation is
+// answered when Reserve returns, and wake is never called. Otherwise wake is called once, when the
+// reservation is answered, under the lock of the capacity: it must neither block nor panic. Reserve
 // fails as Acquire does.
 type Reserve[C, R, G any] func(c C, request R, wake func()) (Reservation[R, G], error)
 
 var provided any
 
-// Provide is called once, by package capacity.
+// Provide keeps the function that makes reservations. Package capacity calls it once.
 func Provide[C, R, G any](reserve Reserve[C, R, G]) { provided = reserve }
 
 // Of returns the function that package capacity provided. It panics if capacity provided other

@@ -31,7 +31,7 @@ func newAccess(settings config.Admin, address net.Addr) (*access, error) {
 	return a, nil
 }
 
-// look serves requests that only read.
+// look requires the token of requests that only read, unless only this machine can connect.
 func (a *access) look(next http.Handler) http.Handler {
 	if a.near {
 		return next

@@ -25,7 +25,7 @@ type Proxy struct {
 
 	Refusals *dash.Refusals // of the last requests
 
-	// Law gives a compartment another law; nil is its own again.
+	// Law gives a compartment another law; nil restores the configured law.
 	Law    func(compartment string, l law.Law) error
 	Shadow func(compartment string, on bool) error
 }
@@ -64,7 +64,7 @@ type handler struct {
 	page *dash.Handler
 }
 
-// Close ends the streams of the dashboard. Their trust is that of the configuration before.
+// Close ends the streams of the dashboard. The previous configuration has admitted them.
 func (h handler) Close() { h.page.Close() }
 
 // MetricsHandler serves metrics in the formats that Prometheus asks for.

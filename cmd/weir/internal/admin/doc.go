@@ -13,10 +13,10 @@
 //
 // # Access
 //
-// On a loopback address or a Unix socket, read requests need no token. Elsewhere they need
-// it, as "Authorization: Bearer TOKEN"; the page of /-/weir/dash/ asks for it. Changes always need
-// it, and are disabled without a token. The file of the token is read for each request that needs
-// it, so a new one applies at once.
+// On a loopback address or a Unix socket, read requests need no token. Elsewhere they need the
+// token, as "Authorization: Bearer TOKEN"; the page of /-/weir/dash/ asks for it. Changes always
+// need the token, and are disabled without a token. The file of the token is read for each request
+// that needs it, so a new token applies at once.
 //
 // A page of another site can make a browser send requests to this machine. So the Host of a
 // request must be a loopback address, localhost, an address of the listener, or one of

@@ -40,7 +40,7 @@ func Open(read func() (*tls.Config, error), every time.Duration, log *slog.Logge
 }
 
 // Latest returns the settings, which the caller must not change. One caller checks the files;
-// concurrent callers do not wait for it.
+// concurrent callers do not wait for that caller.
 func (f *Files) Latest() *tls.Config {
 	if f.mu.TryLock() {
 		if f.now().Sub(f.looked) >= f.every {
@@ -86,7 +86,8 @@ func (f *Files) look() {
 // clock, which may be some milliseconds or two seconds.
 type digest [sha256.Size]byte
 
-// digests runs before the files are read: a concurrent change is read the next time.
+// digests returns a digest of each file. It runs before the files are read, so that the next check
+// notices a concurrent change.
 func (f *Files) digests() ([]digest, error) {
 	digests := make([]digest, 0, len(f.paths))
 	for _, path := range f.paths {

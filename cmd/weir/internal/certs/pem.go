@@ -27,7 +27,7 @@ func Authorities(setting, path string) (*x509.CertPool, error) {
 	if !pool.AppendCertsFromPEM(text) {
 		return nil, fmt.Errorf("%s: %s has no certificate: want PEM", setting, path)
 	}
-	// A file that is being written, or that a full disk has cut.
+	// Another process may still be writing the file, or a full disk has cut it.
 	if bytes.Count(text, []byte("BEGIN CERTIFICATE-----")) != bytes.Count(text, []byte("END CERTIFICATE-----")) {
 		return nil, fmt.Errorf("%s: %s ends within a certificate: want all of it", setting, path)
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// maxHops bounds the elements read of a chain of trusted addresses. Real chains have a
-// handful.
+// maxHops bounds the elements read of a chain of trusted addresses. Real chains have a handful of
+// elements.
 const maxHops = 32
 
 // origin returns the client's address according to a trusted peer and the trusted hops before

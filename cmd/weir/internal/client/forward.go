@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The headers, in canonical form.
+// These names of headers are in canonical form, as the keys of a request's header.
 const (
 	forwardedFor    = "X-Forwarded-For"
 	forwardedProto  = "X-Forwarded-Proto"

@@ -32,9 +32,9 @@ func (id *Identity) Place(r *http.Request, route *config.Route) (context.Context
 	return trust.Told(ctx, r.Header[weirhttp.PriorityHeader], r.Header[weirhttp.AttemptHeader]), cancel
 }
 
-// tenant returns the tenant of a request, of the kind that its route has, or nothing. A certificate
-// counts by its verified subject, in its encoding, because different subjects could have the same
-// text.
+// tenant returns the tenant of a request by the kind that its route names, or an empty string. A
+// certificate counts by its verified subject, in its encoding, because different subjects could
+// have the same text.
 func (id *Identity) tenant(r *http.Request, kind string) string {
 	name, isHeader := strings.CutPrefix(kind, "header:")
 	switch {
@@ -48,8 +48,8 @@ func (id *Identity) tenant(r *http.Request, kind string) string {
 	return ""
 }
 
-// networkOf returns the tenant at an address. For IPv6 it is the /64 network, because one
-// client can have all its addresses.
+// networkOf returns the tenant at an address. For IPv6 it is the /64 network, because one client
+// can have all addresses of the network.
 func networkOf(addr netip.Addr) string {
 	if addr.Is6() {
 		network, _ := addr.Prefix(64)

@@ -33,8 +33,8 @@ type Queue struct {
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants with work have a share each; further tenants share one. 0 is no shares."`
 }
 
-// Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps
-// the state of an existing one, and so its settings.
+// Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps the
+// state of an existing breaker, and so its settings.
 type Breaker struct {
 	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open the breaker."`
 	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long the breaker stays open before it admits requests as a trial."`
@@ -67,8 +67,8 @@ var spelling = map[string]string{
 	"Min": "min", "Max": "max", "Initial": "initial", "Interval": "interval", "Window": "window",
 }
 
-// compartmentAlone makes the checks of bulkhead.New, with the name of the field. FuzzParse
-// checks that it misses none.
+// compartmentAlone makes the checks of bulkhead.New, with the name of the field. FuzzParse looks
+// for checks that it misses.
 func (c *checker) compartmentAlone(own Compartment, path string) {
 	if !own.Queue.holds() {
 		const want = "none without a queue: set size"

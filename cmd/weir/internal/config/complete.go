@@ -45,7 +45,7 @@ func (c *Config) completeRoute(r *Route) {
 	}
 }
 
-// operation checks the sections without names.
+// operation checks the buffers, the admin address and the probes.
 func (c *checker) operation() {
 	if c.Buffers.Request > c.Buffers.Memory {
 		c.isnt("buffers.request", c.Buffers.Request, "at most buffers.memory, which is "+c.Buffers.Memory.String())

@@ -44,7 +44,7 @@ type Buffers struct {
 	Directory string `yaml:"directory" form:"directory" help:"The directory of temporary files. Defaults to the system's."`
 }
 
-// Shutdown is how the proxy stops.
+// Shutdown has the times that the proxy takes to stop.
 type Shutdown struct {
 	Wait  Duration `yaml:"wait" default:"0s" help:"How long the proxy accepts requests after readiness fails, for balancers to notice."`
 	Grace Duration `yaml:"grace" default:"30s" help:"How long running requests then have to end."`

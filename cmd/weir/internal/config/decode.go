@@ -38,7 +38,7 @@ func (d *decoder) value(n ast.Node, v reflect.Value, f field, path string) {
 		d.entries(n, v, f, path)
 	case v.Kind() == reflect.Slice && k == list:
 		items := n.(*ast.SequenceNode).Values
-		v.SetZero() // an empty one becomes nil, like a missing one
+		v.SetZero() // an empty list becomes nil, like a missing list
 		v.Grow(len(items))
 		v.SetLen(len(items))
 		f.required = true // of each item

@@ -49,7 +49,8 @@ func (c *Config) completeFleet() {
 	f.Grace = cmp.Or(f.Grace, c.longest())
 }
 
-// longest returns the longest timeout of the routes, or 0 if a route has none.
+// longest returns the longest timeout of the routes, or 0 if a route that is not exempt has no
+// timeout.
 func (c *Config) longest() (most Duration) {
 	for _, r := range c.Routes {
 		if r.Timeout == 0 && !r.Exempt {

@@ -65,7 +65,7 @@ func isServer(address string) bool {
 	return is
 }
 
-// serverOf returns a server's address in the same spelling for all of its spellings.
+// serverOf returns a server's address in one spelling, so that its other spellings are equal to it.
 func serverOf(address string) string {
 	u, is := parseServer(address)
 	if !is {
@@ -86,7 +86,7 @@ func isURL(text string) bool {
 
 func isWeb(u *url.URL) bool { return (u.Scheme == "http" || u.Scheme == "https") && isHost(u.Host) }
 
-// parsePlain reads a URL, and reports whether it is one without user, query and fragment.
+// parsePlain reads a URL, and reports whether it is valid and has no user, query and fragment.
 func parsePlain(text string) (u *url.URL, plain bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(text, "#")

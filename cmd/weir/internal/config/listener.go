@@ -75,7 +75,7 @@ func (c *checker) addresses() {
 	taken := map[string]string{}
 	take := func(path, address string) {
 		if _, port, _ := net.SplitHostPort(address); port == "0" || address == "" {
-			return // the system chooses, or there is none
+			return // the system chooses the port, or there is no address
 		}
 		if other, ok := taken[address]; ok {
 			c.refuse(path, "is %s, as %s is%s: want another", quoted(address), other, line(c.at(other)))

@@ -34,10 +34,10 @@ func Live(old, changed *Config) error {
 // A setting is a part of a configuration that a running proxy cannot change.
 type setting struct {
 	path, text string
-	isCap      bool // that only cannot change to 0 or from 0
+	isCap      bool // may change, but not to 0 or from 0
 }
 
-// fixedIn lists them in the order of the file.
+// fixedIn lists the settings that a running proxy cannot change, in the order of their fields.
 func fixedIn(c *Config) (all []setting) {
 	var add func(v reflect.Value, path string, fixed bool)
 	add = func(v reflect.Value, path string, fixed bool) {

@@ -19,12 +19,12 @@ func Load(path string) (*Config, error) {
 	return Parse(path, source)
 }
 
-// Read returns the text of a configuration file. Of one that is too long it returns enough for
-// Parse to refuse it.
+// Read returns the text of a configuration file. Of a file that is too long it returns the
+// beginning, which Parse refuses.
 func Read(path string) ([]byte, error) { return readUpTo(path, longest+1) }
 
-// readUpTo reads the beginning of a file. A named pipe without a writer is empty: to wait for one
-// would delay all later reloads.
+// readUpTo reads the beginning of a file. A named pipe without a writer is empty: to wait for a
+// writer would delay all later reloads.
 func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -59,7 +59,7 @@ func Parse(file string, source []byte) (*Config, error) {
 }
 
 // CheckYAML returns an error unless Parse could read the text: one document of plain values, of a
-// size that the parser can take. Few bytes of anchors or brackets make it take all memory.
+// size that the parser can take. A few bytes of anchors or brackets make a parser take all memory.
 func CheckYAML(file string, source []byte) error {
 	wrong := new(faults)
 	read(place{file: file}, source, wrong)

@@ -8,7 +8,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// A kind is that of a value of YAML.
+// A kind is the kind of a value of YAML.
 type kind int
 
 const (
@@ -18,7 +18,7 @@ const (
 	number
 	boolean
 	null
-	foreign // that no configuration has
+	foreign // a value that no configuration has
 )
 
 func kindOf(n ast.Node) kind {
@@ -90,7 +90,7 @@ func beginning(n ast.Node) ast.Node {
 // longestShown is the longest part of a value that an error shows.
 const longestShown = 60
 
-// password is that of a URL, with its user. It may have an unescaped slash.
+// password matches the user and the password of a URL. The password may have an unescaped slash.
 var password = regexp.MustCompile(`(?s)://.*:.*@`)
 
 // quoted shortens a text that is too long to read, and hides a password, because errors are logged.

@@ -15,15 +15,18 @@ import (
 )
 
 const (
-	// longest is the largest size of a file in bytes: ten times that of a thousand routes.
+	// longest is the largest size of a file in bytes: ten times the size of a file with a thousand
+	// routes.
 	longest = 1 << 20
 
-	// mostTokens bounds the parser's input. Its time grows with the square of the keys of an
-	// object; this many take it a third of a second. A thousand routes have 13,000.
+	// mostTokens bounds the parser's input. The parser's time grows with the square of the keys of
+	// an object: this number of tokens takes a third of a second. A thousand routes have 13,000
+	// tokens.
 	mostTokens = 30_000
 
 	// deepest bounds the nesting. A configuration has five levels. The parser's memory grows with
-	// their square: 29 KB of brackets took 1.7 GB, which would end a proxy that reloads.
+	// the square of the levels: 29 KB of brackets took 1.7 GB, which would end a proxy that
+	// reloads.
 	deepest = 20
 )
 
@@ -59,7 +62,7 @@ func read(origin place, source []byte, wrong *faults) ast.Node {
 	return value
 }
 
-// unreadable says why a text is not parsed at all.
+// unreadable returns the reason not to parse a text at all, or an empty string.
 func unreadable(source []byte) string {
 	switch {
 	case len(source) > longest:
@@ -134,8 +137,7 @@ func advised(complaint string) string {
 	return complaint + ": want lines of the same list or object to begin in the same column, and each bracket and quote to have an end"
 }
 
-// parse turns a panic of the parser into an error. Some texts that are no YAML have caused
-// one.
+// parse turns a panic of the parser into an error. Some texts that are no YAML have caused a panic.
 func parse(tokens token.Tokens) (file *ast.File, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -129,7 +129,7 @@ func conflict(first, second string) bool {
 	return register(mux, first) == nil && register(http.NewServeMux(), second) == nil && register(mux, second) != nil
 }
 
-// register returns the mux's panic as an error.
+// register adds a pattern to a mux, and returns the mux's panic as an error.
 func register(mux *http.ServeMux, pattern string) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 )
 
-// A test of this package writes it from the types and their tags.
+// A test of this package writes the schema from the types and their tags.
 //
 //go:embed schema.json
 var schema []byte

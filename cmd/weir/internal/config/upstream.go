@@ -16,7 +16,7 @@ type Upstream struct {
 	MaxIdleConnections int      `yaml:"max_idle_connections" default:"1000" min:"1" help:"Unused connections to keep to each address."`
 }
 
-// Health is an active check.
+// Health has the settings of active checks.
 type Health struct {
 	Path     string   `yaml:"path" form:"question" help:"The path that a check requests from each address, such as /healthz; a status of 200 to 399 is healthy. Without a path there are no checks."`
 	Interval Duration `yaml:"interval" default:"5s" min:"1ms" help:"How often to check."`
@@ -25,7 +25,7 @@ type Health struct {
 	Passes   int      `yaml:"passes" default:"2" min:"1" help:"Successes in a row that make it healthy again."`
 }
 
-// Eject is a passive check.
+// Eject has the settings of passive checks, by the results of requests.
 type Eject struct {
 	Failures int      `yaml:"failures" default:"5" help:"Failures in a row that eject an address: no response, or a 502, 503 or 504. 0 ejects no address."`
 	For      Duration `yaml:"for" default:"10s" min:"1ms" help:"How long it then gets no requests."`

@@ -50,7 +50,7 @@ type unit struct {
 	bytes uint64
 }
 
-// units of sizes, the largest first. The last one fits each text.
+// units are the units of sizes, the largest first. The last unit has no name, so it fits each text.
 var units = []unit{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
 
 // UnmarshalText reads a whole number, alone or with a unit of 1024.

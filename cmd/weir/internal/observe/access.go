@@ -10,7 +10,7 @@ import (
 // maxAttributes is the largest number of attributes of a line.
 const maxAttributes = 15
 
-// write writes the line of a request, of which s is the span.
+// write writes the line of the request with the span s.
 func (x *Response) write(ctx context.Context, s spans.Span, requestID string) {
 	if x.access == nil || !x.access.Enabled(ctx, slog.LevelInfo) {
 		return

@@ -4,7 +4,7 @@
 //
 // # Access log
 //
-// One line for each request, written by slog:
+// slog writes one line for each request:
 //
 //	client, method, host, path   the client and its request; without the query, which can contain secrets
 //	route, compartment           its route

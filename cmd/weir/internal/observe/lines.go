@@ -15,7 +15,7 @@ const mostLines = 4096
 const closing = time.Second
 
 // Lines is the output of a log. It writes the lines on a goroutine of its own, so that no request
-// waits for a reader who is slow or stuck. A line that finds no room, or cannot be written, is
+// waits for a reader that is slow or stuck. A line that finds no room, or cannot be written, is
 // dropped and counted.
 type Lines struct {
 	waiting chan []byte
@@ -24,8 +24,8 @@ type Lines struct {
 	ended   chan struct{}
 }
 
-// NewLines returns the output that writes to another. own, which writes there too, says how many
-// lines were dropped.
+// NewLines returns an output that writes the lines to another output. The logger own, which writes
+// there too, reports the number of dropped lines.
 func NewLines(to io.Writer, own *slog.Logger) *Lines {
 	l := &Lines{waiting: make(chan []byte, mostLines), over: make(chan struct{}), ended: make(chan struct{})}
 	go l.run(to, own)

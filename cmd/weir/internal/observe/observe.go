@@ -12,7 +12,7 @@ import (
 )
 
 // Begin returns the writer for a request that begins now, or nil if the request is not observed.
-// The access log gets a line of it, and the tracer its span. Either may be nil.
+// The access log gets a line about the request, and the tracer gets its span. Both may be nil.
 func Begin(w http.ResponseWriter, id *client.Identity, access *slog.Logger, tracer *spans.Tracer) *Response {
 	if access == nil && !id.Trace.Sampled() {
 		return nil
@@ -31,7 +31,7 @@ func (x *Response) End(r *http.Request, id *client.Identity, returned bool) {
 	x.tracer.End(s)
 }
 
-// A Response is a response as written so far.
+// A Response is the writer of a response. It keeps the status, and counts the bytes of the body.
 type Response struct {
 	http.ResponseWriter
 	access *slog.Logger
@@ -69,7 +69,7 @@ func (x *Response) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap returns the underlying writer for http.ResponseController.
 func (x *Response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
-// The maximum lengths of texts that a client chooses. A host name has 253 bytes at most.
+// Texts that a client chooses have these maximum lengths. A host name has 253 bytes at most.
 const (
 	maxMethod = 32
 	maxHost   = 256

@@ -11,8 +11,8 @@ import (
 // report errors, too few to fill a disk.
 const perSecond = 5
 
-// RateLimited returns a handler for records that clients can cause. It passes a few a second to
-// next; the first record of a later second reports how many were dropped.
+// RateLimited returns a handler for records that clients can cause. It passes a few records a
+// second to next. The first record of a later second reports the number of dropped records.
 func RateLimited(next slog.Handler) slog.Handler {
 	return rateLimited{next, new(budget)}
 }

@@ -3,10 +3,10 @@
 //
 // # The path of a request
 //
-// A listener (package listen) passes it to serve.go, which takes the current table, identifies
-// the client (package client), logs the request when it has ended (package observe), and finds
-// its route ([router]). The route names its priority and tenant, and passes it through a slot
-// of its compartment to the upstream (package exchange).
+// A listener (package listen) passes the request to serve.go, which takes the current table,
+// identifies the client (package client), logs the request when it has ended (package observe), and
+// finds its route ([router]). The route names the priority and the tenant of the request, and
+// passes the request through a slot of its compartment to the upstream (package exchange).
 //
 // # Reload
 //

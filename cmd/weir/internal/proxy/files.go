@@ -6,12 +6,12 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// ownFiles are left for the log and the state, besides the connections of operators.
+// ownFiles is the number of files for the log and the state, besides the connections of operators.
 const ownFiles = 32
 
 // withinFiles lowers the caps on connections to half of the files that the process may open: each
-// connection needs two, the client's and the upstream's. Without a file for the upstream, the proxy
-// would take clients and answer them with errors.
+// connection needs two files, one for the client and one for the upstream. Without a file for the
+// upstream, the proxy would take clients and answer them with errors.
 func (p *Proxy) withinFiles(listeners []config.Listener) []config.Listener {
 	var wanted uint64
 	for _, l := range listeners {

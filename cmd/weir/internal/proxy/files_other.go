@@ -4,5 +4,5 @@ package proxy
 
 import "math"
 
-// openFiles returns how many files the process may open: no bound is known here.
+// openFiles returns the largest number, because no bound on open files is known on this system.
 func openFiles() uint64 { return math.MaxUint64 }

@@ -20,7 +20,7 @@ type membership struct {
 	served atomic.Bool // it has had a share
 }
 
-// join makes the proxy a member of its fleet. It has no share before its first lease.
+// join makes the proxy a member of its fleet. The proxy has no share before its first lease.
 func (p *Proxy) join(c *config.Fleet, store fleet.Store) error {
 	settings := c.Join()
 	settings.Store, settings.Actuator = store, fleet.Set(p.set)
@@ -36,8 +36,9 @@ func (p *Proxy) join(c *config.Fleet, store fleet.Store) error {
 	return nil
 }
 
-// ready returns an error until there is a first share: requests would be refused. Later a proxy
-// without a share sheds load, and is ready. The error has no cause, as strangers can reach probes.
+// ready returns an error until the proxy has had a share, because requests would be refused. A
+// proxy that loses its share later sheds load, and stays ready. The error names no cause, because
+// strangers can reach the probes.
 func (m *membership) ready() error {
 	if m == nil || m.served.Load() {
 		return nil
@@ -51,10 +52,10 @@ func (m *membership) ready() error {
 
 var errNoShare = errors.New("waiting for a share of the fleet's cap: the log and /-/weir/snapshot have the cause")
 
-// leaveTimeout is how long the store may take for the last word of a member.
+// leaveTimeout is how long the store may take to record that the proxy leaves.
 const leaveTimeout = 2 * time.Second
 
-// leave gives the share back, so that the others need not wait for the end of its lease.
+// leave gives the share back, so that the other members need not wait for the end of its lease.
 func (m *membership) leave() error {
 	if m == nil {
 		return nil

@@ -72,7 +72,8 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 	}
 }
 
-// Bounds for the clients of an operator's address: strangers can reach the probes.
+// These bounds hold for the clients of an operator's address, because strangers can reach the
+// probes.
 const (
 	operatorTimeout     = 10 * time.Second // for a stall within a body
 	operatorConnections = 64               // a dashboard takes one for each of its pages
@@ -113,7 +114,7 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 	return listeners, operators
 }
 
-// Requests returns how many requests have ended, with whatever outcome.
+// Requests returns the number of requests that have ended, with any outcome.
 func (p *Proxy) Requests() uint64 { return p.shared.Counts().Ended() }
 
 // Snapshot returns the state of all compartments.

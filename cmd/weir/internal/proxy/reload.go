@@ -63,8 +63,8 @@ func (p *Proxy) reload() error {
 	return nil
 }
 
-// apply makes changes that cannot fail, because they have been checked: an error means that a
-// file changed meanwhile.
+// apply makes changes that cannot fail, because they have been checked: an error means that a file
+// has changed since the check.
 func (p *Proxy) apply(c *config.Config) {
 	if err := p.shared.Update(c); err != nil {
 		p.log.Error("a cap was not changed", "error", err)
@@ -92,9 +92,10 @@ func (p *Proxy) reloaded(err error) {
 	p.log.Info("configuration applied", "reloads", p.reloads)
 }
 
-// An override is an operator's setting for a compartment, which replaces the configuration's.
+// An override is an operator's setting for a compartment, which replaces the setting of the
+// configuration.
 type override struct {
-	law    law.Law // nil for its own
+	law    law.Law // nil for the configured law
 	shadow *bool
 }
 
@@ -126,7 +127,7 @@ func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead
 	return limits
 }
 
-// Law gives a compartment another law until the next reload; nil is its own again.
+// Law gives a compartment another law until the next reload; nil restores the configured law.
 func (p *Proxy) Law(compartment string, l law.Law) error {
 	return p.override(compartment, func(o *override) { o.law = l })
 }

@@ -28,7 +28,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	}
 	beside, stop := context.WithCancel(context.Background())
 	var rest sync.WaitGroup
-	defer rest.Wait() // includes the spans of the last requests, and what they taught the limits
+	defer rest.Wait() // includes the spans of the last requests, and the last save of the limits
 	defer stop()
 	rest.Go(func() { p.tracer.Run(beside) })
 	if file := p.table.Load().config.State; file != "" {
@@ -42,8 +42,8 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return p.drain()
 }
 
-// drain first lets balancers notice, then stops accepting requests and finishes the accepted
-// ones. The operators' addresses keep reporting.
+// drain first lets balancers notice that the proxy is not ready. Then it stops accepting requests
+// and finishes the accepted requests. The operators' addresses keep reporting.
 func (p *Proxy) drain() error {
 	settings := p.table.Load().config.Shutdown
 	p.stopping.Store(true)

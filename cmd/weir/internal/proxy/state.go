@@ -29,7 +29,7 @@ func (p *Proxy) restore(file string) {
 	p.log.Info("limits restored", "state", file)
 }
 
-// keepState saves the state now and then, and at last when ctx ends.
+// keepState saves the state every minute, and once more when ctx ends.
 func (p *Proxy) keepState(ctx context.Context, file string) {
 	often := time.NewTicker(saveEvery)
 	defer often.Stop()

@@ -70,7 +70,7 @@ func (t *table) start() {
 	}
 }
 
-// drop releases everything that the table does not share with another.
+// drop releases everything that the table does not share with another table.
 func (t *table) drop() {
 	for _, pool := range t.pools {
 		pool.Close()

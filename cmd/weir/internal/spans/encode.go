@@ -21,8 +21,8 @@ type Span struct {
 	Record
 }
 
-// A Record holds the notes about a request of the layers that serve it. Only the goroutine of the
-// request may write it, until the handler returns.
+// A Record holds notes about a request, by the layers that serve it. Only the goroutine of the
+// request may write the record, until the handler returns.
 type Record struct {
 	Route       string             // its pattern, empty if none matched
 	Compartment string             // its name
@@ -31,13 +31,13 @@ type Record struct {
 	Refused     *weir.RefusedError // which limiter refused it or its response, and why; nil for none
 }
 
-// Values of OTLP's enumerations.
+// OTLP's enumerations have these values.
 const (
 	kindServer  = 2
 	statusError = 2
 )
 
-// The names of weirotel's events and attributes.
+// Package weirotel has the same names of events and attributes.
 const (
 	eventRefused  = "weir.refused"
 	eventQueued   = "weir.queued"
@@ -127,7 +127,7 @@ func (s *Span) message() object {
 	return m
 }
 
-// errorType is the status of a failed request, or says that its connection was cut before one.
+// errorType is the status of a failed request, or says that its connection was cut before a status.
 func errorType(status int) string {
 	if status == 0 {
 		return "aborted"

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// The sizes and times of sending. The first three are the defaults of OpenTelemetry's batch
-// processor, which collectors are used to.
+// These sizes and times bound the sending of spans. The first three are the defaults of
+// OpenTelemetry's batch processor, which collectors expect.
 const (
 	queueSize = 2048
 	batchSize = 512
@@ -20,8 +20,8 @@ const (
 	sendTimeout = 10 * time.Second // OTLP's default
 )
 
-// Run sends spans until ctx ends, then sends the queued ones. It returns within 10 s of the
-// end of ctx: spans not sent by then are lost.
+// Run sends spans until ctx ends, then sends the queued spans. It returns within 10 s of the end of
+// ctx: spans not sent by then are lost.
 func (t *Tracer) Run(ctx context.Context) {
 	if t == nil {
 		return
@@ -80,7 +80,7 @@ func (t *Tracer) report(err error) {
 	}
 }
 
-// maxAnswer is larger than a collector's answer.
+// maxAnswer bounds the bytes that are read of a collector's answer. Usual answers are shorter.
 const maxAnswer = 64 << 10
 
 func (t *Tracer) post(ctx context.Context, body []byte) error {

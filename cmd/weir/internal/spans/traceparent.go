@@ -27,7 +27,7 @@ type Context struct {
 	flags  byte
 }
 
-// The flags of traceparent, level 2.
+// Level 2 of the standard defines these flags of traceparent.
 const (
 	flagSampled = 1
 	flagRandom  = 2 // the trace's last seven bytes are random
@@ -36,11 +36,12 @@ const (
 // Sampled reports whether the span of the request is sent.
 func (c Context) Sampled() bool { return c.flags&flagSampled != 0 }
 
-// invalidVersion is reserved.
+// invalidVersion is the version that the standard forbids.
 const invalidVersion = "ff"
 
-// Parse parses the values of a traceparent header: version-trace-parent-flags. It requires exactly
-// one value, and a valid one. Later versions than 00 may have more after the flags.
+// Parse parses the values of a traceparent header: version-trace-parent-flags. It reports false
+// unless there is exactly one value, which is valid. Versions after 00 may have more fields after
+// the flags.
 func Parse(values []string) (c Context, ok bool) {
 	if len(values) != 1 {
 		return Context{}, false
@@ -67,8 +68,8 @@ func lowerHex(into []byte, digits string) bool {
 	return err == nil
 }
 
-// Traceparent returns the header for the upstream. Its parent is the proxy's span if it is
-// sent, and otherwise the caller's.
+// Traceparent returns the header for the upstream. Its parent is the proxy's span if the request
+// has one, and otherwise the caller's span.
 func (c Context) Traceparent() string {
 	parent := c.Span
 	if parent == (SpanID{}) {

@@ -39,7 +39,8 @@ func New(c config.Trace, log *slog.Logger) *Tracer {
 	return t
 }
 
-// SetSample changes the share of new traces whose spans are sent, from 0 to 1.
+// SetSample changes the share of traces whose spans are sent, from 0 to 1. A trusted caller decides
+// about its own trace.
 func (t *Tracer) SetSample(share float64) {
 	if t != nil {
 		t.sample.Store(math.Float64bits(share))
