@@ -31,9 +31,9 @@ var (
 // Config configures [Run]. 0 always means the default; a value out of range is an error that names
 // the field.
 type Config struct {
-	// Write writes one line and returns once the store has acknowledged it. It is called by several
-	// workers at once. An error from [Reject] rejects the line, and any other stops the import, as
-	// does a panic. Required.
+	// Write writes one line and returns once the store has acknowledged it. Several workers call it
+	// at once. An error from [Reject] rejects the line. Any other error stops the import, as does a
+	// panic. Required.
 	Write func(context.Context, Line) error
 
 	// Workers is the number of lines written at once, up to 10,000. Defaults to 64.
@@ -43,9 +43,9 @@ type Config struct {
 	// Defaults to 16 MiB.
 	MaxLine int
 
-	// Memory bounds the bytes in flight. The caller calls its Run. A line that does not fit in
-	// the reader's buffer of 1 MiB takes MaxLine bytes, because its length is unknown. Defaults
-	// to none: the lines of all workers are in memory.
+	// Memory bounds the bytes in flight. The caller calls its Run. A line that does not fit in the
+	// reader's buffer of 1 MiB takes MaxLine bytes, because its length is unknown. Defaults to
+	// none: then only Workers and MaxLine bound the memory.
 	Memory *memory.Governor
 
 	// Throttle paces the writes, at a cost of 1. The caller calls its Run. A refused line is
@@ -56,8 +56,8 @@ type Config struct {
 	// import may use it at a time. Defaults to none: each run imports the whole source.
 	Journal string
 
-	// Marks distinguish the store from another one, and from an older state of itself. They need
-	// a Journal. Default to none: then the journal is believed, whatever the store has.
+	// Marks distinguish the store from another store, and from an older state of itself. They need
+	// a Journal. Default to none: then Run believes the journal without asking the store.
 	Marks Marks
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
@@ -67,8 +67,8 @@ type Config struct {
 	Rejects string
 
 	// Sync makes acknowledged lines durable, for a store that does not sync each write. It is
-	// called up to five times a second, before the journal is written if there is one, and at the
-	// end. Run waits for it, also when it stops. Defaults to none.
+	// called up to five times a second, before each write of the journal, and at the end. Run waits
+	// for Sync, also when the import stops. Defaults to none.
 	Sync func() error
 
 	// Size is the length of the source in bytes, for the estimate of the end. Defaults to the
@@ -83,11 +83,11 @@ type Config struct {
 }
 
 const (
-	defaultWorkers = 64 // of 8 to 256 the memory of the lines is bounded, and a store's group commit is full
+	defaultWorkers = 64 // best of 8 to 256: few lines in memory, and a full group commit
 	maxWorkers     = 10_000
 	defaultMaxLine = 16 << 20
 	maxMaxLine     = 1 << 30
-	endless        = 64 // times MaxLine: then the line has no end
+	endless        = 64 // times MaxLine: a longer line counts as endless
 )
 
 func (c Config) complete() (Config, error) {
@@ -107,7 +107,8 @@ func (c Config) complete() (Config, error) {
 }
 
 // checkFiles checks that the import does not write to its source, because rejects would become
-// lines, and not its rejects to the journal, which exists, or to the file that replaces it.
+// lines. It also checks that the import does not write its rejects to the journal, which exists, or
+// to the file that replaces the journal.
 func (c Config) checkFiles(source io.Reader) error {
 	read := regular(source)
 	switch {
@@ -138,8 +139,8 @@ type Line struct {
 }
 
 // Reject wraps an error that Write returns, so that it rejects the line instead of stopping the
-// import. Reject(nil) is nil. While the import stops, no line is rejected, because the error may be
-// the context's: the next run writes the line again.
+// import. Reject(nil) is nil. While the import stops, no line is rejected, because its error may
+// come from the end of the context. The next run writes the line again.
 func Reject(err error) error {
 	if err == nil {
 		return nil

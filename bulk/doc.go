@@ -15,15 +15,16 @@
 //
 // # The journal
 //
-// The journal says up to which line all are acknowledged: Write returned nil, or rejected the line.
-// It is replaced as a whole five times a second, so that an import may be killed at any instant.
-// The next run starts behind that line, and writes again those later lines that were acknowledged
-// already. So no acknowledged line is lost, and none is there twice if Write replaces the record
-// with the same key. A source that is not the one of the journal is an error ([ErrChanged]).
+// The journal has the line up to which all lines are acknowledged: Write returned nil, or rejected
+// the line. It is replaced as a whole five times a second, so that an import may be killed at any
+// instant. The next run starts behind that line, and writes the later lines again that were
+// acknowledged already. So no acknowledged line is lost, and no line is in the store twice if Write
+// replaces the record with the same key. A source that is not the source of the journal is an error
+// ([ErrChanged]).
 //
 // The journal is a file beside the store, which may be removed, replaced or restored from a backup
-// without it. With [Config].Marks the store says how much of the import it has, and less than the
-// journal says is an error ([ErrStore]).
+// without it. With [Config].Marks the store keeps the number of lines that it has. A smaller number
+// than in the journal is an error ([ErrStore]).
 //
 // A store may acknowledge data before it is on disk. Such data survives the end of the process, and
 // may be lost if the machine crashes. For such stores, set [Config].Sync, which is called before
@@ -31,8 +32,9 @@
 //
 // # Errors
 //
-// An error of Write, unless [Reject] made it: a full disk is not the fault of the line, and the
-// lines behind it would fail too. The error names the line. The journal has the lines acknowledged
-// until then, so that the import continues when it is run again. A line that is longer than MaxLine
-// is rejected and skipped. One without an end stops the import once it is 64 times as long.
+// An error of Write stops the import, unless [Reject] made it: a full disk is not the fault of the
+// line, and the lines behind it would fail too. The error names the line. The journal has the lines
+// acknowledged until then, so that the import continues when it is run again. A line that is longer
+// than MaxLine is rejected and skipped. A line without an end stops the import once it is 64 times
+// as long.
 package bulk

@@ -14,11 +14,11 @@ import (
 // state is the content of the journal: one line of JSON.
 type state struct {
 	Version     int    `json:"version"`
-	Import      string `json:"import"` // id under which the store has its mark
-	mark               // up to which all lines are acknowledged
-	Rejected    int64  `json:"rejected"`     // how many of them were rejected
-	Rejects     int64  `json:"rejects_size"` // of the file of rejects with these
-	RejectsName string `json:"rejects"`      // of that file, from the folder of the journal
+	Import      string `json:"import"` // the id under which the store keeps the mark
+	mark               // the end of the last line up to which all lines are acknowledged
+	Rejected    int64  `json:"rejected"`     // the number of these lines that were rejected
+	Rejects     int64  `json:"rejects_size"` // the size of the file of rejects with these lines
+	RejectsName string `json:"rejects"`      // the path of that file from the folder of the journal
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 )
 
 // makeJournal returns the path of a journal behind all links: a file that replaces the journal
-// would replace a link to it. It makes an empty one if there is none.
+// would replace a link to it. It makes an empty journal if there is none.
 func makeJournal(name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -44,7 +44,8 @@ func makeJournal(name string) (string, error) {
 	return name, nil
 }
 
-// readJournal returns the state of a journal. An empty one is that of an import which begins.
+// readJournal returns the state of a journal. An empty journal is the journal of an import which
+// begins.
 func readJournal(name string) (s state, err error) {
 	if name == "" {
 		return state{}, nil
@@ -75,8 +76,8 @@ func readBeginning(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, mostJournal))
 }
 
-// writeJournal replaces the journal. If the process is killed meanwhile, the old or the new one is
-// there.
+// writeJournal replaces the journal. If the process is killed meanwhile, the old or the new journal
+// is there.
 func writeJournal(name string, s state) error {
 	if name == "" {
 		return nil
@@ -107,19 +108,21 @@ func writeFile(name string, text []byte) (err error) {
 	return f.Sync()
 }
 
-// Marks are kept by a store in itself, such as under keys of their own, or in a table of two
-// columns. A mark says how many lines of an import the store has. The journal has the same number,
-// so that a store that was removed, another one and an older state of this one differ from it.
+// Marks let a store keep the mark of each import in itself, such as under a key of its own, or in a
+// table of two columns. A mark is the number of lines of an import that the store has. The journal
+// has the same number, so that an empty store, another store and an older state of this store
+// differ from it.
 //
-// A mark is set after the lines up to it are acknowledged, before [Config].Sync, and before the
-// journal is written. So a store that has the mark has the lines, if it keeps its writes in order,
+// Run sets a mark after the lines up to it are acknowledged, before [Config].Sync, and before it
+// writes the journal. So a store that has the mark has the lines, if it keeps its writes in order,
 // as a backup of one instant does. The marks do not notice that a store lost single records later,
 // or that a user deleted them.
 type Marks interface {
 	// Mark returns the mark of the import with an id, 0 if there is none.
 	Mark(ctx context.Context, id string) (lines int64, err error)
-	// SetMark sets it. The id is 26 letters and digits, chosen at random when an import begins
-	// without a journal. Each has its own mark, so that several imports into a store are apart.
+	// SetMark sets the mark. The id is 26 letters and digits, chosen at random when an import
+	// begins without a journal. Each import has its own mark, so that several imports into a store
+	// do not mix.
 	SetMark(ctx context.Context, id string, lines int64) error
 }
 
@@ -143,7 +146,7 @@ func (c Config) checkStore(ctx context.Context, from state) error {
 		"open the store of the journal, or remove the journal to import all lines again", ErrStore, c.Journal, from.Lines, has)
 }
 
-// setMark sets the mark. It may take as long as a write, also while the import stops.
+// setMark sets the mark. It may take as long as the writes that run when the import stops.
 func (r *run) setMark(lines int64) error {
 	if r.conf.Marks == nil {
 		return nil

@@ -13,17 +13,17 @@ import (
 
 const (
 	readBuffer = 1 << 20
-	keptOfLong = 4 << 10 // of a line that is too long, for the file of rejects
+	keptOfLong = 4 << 10 // bytes of a line that is too long, for the file of rejects
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// mark is the end of a line, and its content.
+// mark identifies a line by its number, its place and its content.
 type mark struct {
-	Lines  int64  `json:"lines"`  // up to there
-	Offset int64  `json:"offset"` // of the byte after it
-	Last   int64  `json:"last"`   // of its first byte
-	Sum    uint32 `json:"sum"`    // of its bytes, CRC-32C
+	Lines  int64  `json:"lines"`  // the number of the line
+	Offset int64  `json:"offset"` // of the byte after the line
+	Last   int64  `json:"last"`   // of the first byte of the line
+	Sum    uint32 `json:"sum"`    // of the bytes of the line, CRC-32C
 }
 
 // pending is a line on its way.
@@ -31,14 +31,14 @@ type pending struct {
 	mark
 	text    []byte
 	tooLong bool
-	hold    memory.Hold // the bytes it took
+	hold    memory.Hold // the bytes of memory that it took
 }
 
 // lines reads lines, and takes their bytes before it copies them.
 type lines struct {
 	src     *bufio.Reader
 	maxLine int
-	at      mark                                 // of the line before
+	at      mark                                 // of the last line that was read
 	take    func(bytes int) (memory.Hold, error) // waits for memory
 }
 
@@ -73,7 +73,8 @@ func (l *lines) short(chunk []byte) (p pending, err error) {
 	return p, nil
 }
 
-// long reads a line that does not fit in the buffer. It takes the memory of the longest line.
+// long reads a line that does not fit in the buffer. It takes the memory of the longest line,
+// because the length is not known yet.
 func (l *lines) long(chunk []byte) (p pending, err error) {
 	if p.hold, err = l.take(l.maxLine); err != nil {
 		return pending{}, err
@@ -82,7 +83,7 @@ func (l *lines) long(chunk []byte) (p pending, err error) {
 	for more := true; more; {
 		length += int64(len(chunk))
 		sum = crc32.Update(sum, castagnoli, chunk)
-		if len(p.text) <= l.maxLine+len("\r\n") { // more is too long, with or without an end
+		if len(p.text) <= l.maxLine+len("\r\n") { // a longer text is too long in any case
 			p.text = append(p.text, chunk...)
 		}
 		if length > endless*int64(l.maxLine) {
@@ -112,7 +113,7 @@ func (p *pending) cut(text []byte, most int) {
 	p.text = text
 }
 
-// next returns the mark of the following line. The length includes its end.
+// next returns the mark of the following line. The length includes the end of the line.
 func (m mark) next(length int64, sum uint32) mark {
 	return mark{Lines: m.Lines + 1, Offset: m.Offset + length, Last: m.Offset, Sum: sum}
 }
@@ -127,7 +128,8 @@ func withoutEnd(line []byte) []byte {
 }
 
 // skip continues after a mark, and checks that the mark is of this source. If the source ended
-// without a newline when the mark was made, and has one now, the returned mark includes it.
+// without a newline when the mark was made, and has a newline now, the returned mark includes the
+// newline.
 func skip(source stoppable, to mark) (mark, error) {
 	if to.Lines == 0 {
 		return to, nil

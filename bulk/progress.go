@@ -19,7 +19,7 @@ type Snapshot struct {
 	InFlight  int           // lines read and not counted in Offset yet
 	Rate      float64       // lines per second, over the last 10 s
 	ByteRate  float64       // bytes per second, over the last 10 s
-	Load      float64       // of the throttle or the governor of memory, whichever is nearer to its limit: 0 idle, 1 at it
+	Load      float64       // the larger load of throttle and governor: 0 idle, 1 at the limit
 	Waited    time.Duration // time for which reading has waited for memory, up to now
 	Throttled time.Duration // sum of the times for which workers have waited for the throttle, up to now
 	Elapsed   time.Duration // since this run began
@@ -43,7 +43,7 @@ type meter struct {
 	began   time.Time
 
 	mu   sync.Mutex
-	past []moment // of the last 10 s, and one before that
+	past []moment // the moments of the last 10 s, and one before them
 }
 
 type moment struct {
@@ -98,7 +98,7 @@ func sizeOf(source io.Reader, told int64) int64 {
 	return told
 }
 
-// regular describes a source that is a regular file. It returns nil for any other.
+// regular describes a source that is a regular file. It returns nil for any other source.
 func regular(source io.Reader) fs.FileInfo {
 	file, ok := source.(interface{ Stat() (fs.FileInfo, error) })
 	if !ok {

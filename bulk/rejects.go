@@ -12,14 +12,14 @@ import (
 
 type reject struct {
 	Line    int64  `json:"line"`
-	Byte    int64  `json:"byte"` // of its first byte in the source
+	Byte    int64  `json:"byte"` // of the line's first byte in the source
 	Error   string `json:"error"`
 	Text    string `json:"text,omitempty"`
 	Data    []byte `json:"data,omitempty"`     // instead of Text, if that is not UTF-8
 	TooLong bool   `json:"too_long,omitempty"` // the text is only the beginning of the line
 }
 
-// rejection is the line of the file of rejects, its end included.
+// rejection returns the line for the file of rejects, with its end.
 func (p *pending) rejection(why error) []byte {
 	r := reject{Line: p.Lines, Byte: p.Last, Error: why.Error(), TooLong: p.tooLong}
 	if utf8.Valid(p.text) {
@@ -28,7 +28,7 @@ func (p *pending) rejection(why error) []byte {
 		r.Data = p.text
 	}
 	text, err := json.Marshal(r)
-	if err != nil { // there is nothing in it that could fail
+	if err != nil { // no field could fail
 		panic(err)
 	}
 	return append(text, '\n')
@@ -36,13 +36,13 @@ func (p *pending) rejection(why error) []byte {
 
 type rejects struct {
 	file *os.File // nil if there is none
-	name string   // of the file whose size this is, from the folder of the journal
-	size int64    // also where this run has none: a later one may
+	name string   // the path of the file, from the folder of the journal
+	size int64    // of the file, also if this run has none: a later run may
 }
 
 // openRejects opens the file for appending. It removes the bytes past the journaled size, because
-// their lines are read again, unless the size is that of another file: it would cut what is not of
-// this import.
+// their lines are read again. It does so only if the size is the size of this file: otherwise it
+// would cut lines of another import.
 func openRejects(path, journal string, from state) (rejects, error) {
 	if path == "" {
 		return rejects{name: from.RejectsName, size: from.Rejects}, nil
@@ -71,9 +71,9 @@ func openRejects(path, journal string, from state) (rejects, error) {
 }
 
 // fromFolderOf returns the path of the rejects from the folder of the journal, so that both may be
-// moved together, and a file of the same name in another folder is another one.
+// moved together, and a file of the same name in another folder counts as another file.
 func fromFolderOf(journal, rejects string) string {
-	if linked, err := filepath.EvalSymlinks(rejects); err == nil { // as that of the journal is
+	if linked, err := filepath.EvalSymlinks(rejects); err == nil { // as makeJournal does
 		rejects = linked
 	}
 	folder, _ := filepath.Abs(filepath.Dir(journal))

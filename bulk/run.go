@@ -20,21 +20,21 @@ import (
 const (
 	keepEvery = 200 * time.Millisecond // from one journal to the next
 
-	farewell     = 10 * time.Second // for writes that run when the import stops
-	readFarewell = time.Second      // for a read
+	farewell     = 10 * time.Second // how long Run waits for writes when the import stops
+	readFarewell = time.Second      // how long it waits for a read
 )
 
 // errDone ends the context of a run that is complete.
 var errDone = errors.New("bulk: done")
 
-// Run imports the lines of a source until it ends, and returns nil after all are acknowledged and
-// in the journal. Otherwise the error has the reason why it stopped, and the line: it matches
+// Run imports the lines of a source until it ends, and returns nil after all lines are acknowledged
+// and in the journal. Otherwise the error has the reason of the stop, and the line. It matches
 // [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or an error of Write, the source or a
-// file. The snapshot is the last one in any case. A nil ctx counts as context.Background.
+// file. Run returns the last snapshot in any case. A nil ctx counts as context.Background.
 //
 // Run skips the lines of the journal: it seeks in an io.Seeker, and reads any other source. It
-// abandons writes that have not returned 10 s after the import stopped, and a read after 1 s; the
-// error says so.
+// abandons writes that have not returned 10 s after the import stopped, and a read after 1 s. The
+// error reports that.
 func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c, err := c.complete()
@@ -73,12 +73,12 @@ type run struct {
 	ctx     context.Context //nolint:containedctx // ends with the cause why the import stops: a run is one call
 	stop    context.CancelCauseFunc
 	window  *window
-	rejects rejects // of keep alone
+	rejects rejects // for keep alone
 	work    chan *pending
 	hook    isolate.Hook[Snapshot]
 	begins  bool  // the journal does not know the rejects of this run
-	kept    state // of the journal; of keep alone
-	failed  bool  // so did keep; of keep alone
+	kept    state // the state of the journal; for keep alone
+	failed  bool  // keep has failed; for keep alone
 	meter   meter
 
 	lines     atomic.Int64 // acknowledged, in any order
@@ -135,7 +135,8 @@ func (r *run) perform(caller context.Context, source io.Reader) error {
 	return errors.Join(err, left, kept, r.hook.Failure())
 }
 
-// keepUntil keeps the journal until all writes have returned. The error reports writes that do not.
+// keepUntil keeps the journal until all writes have returned. The error reports writes that do not
+// return.
 func (r *run) keepUntil(written <-chan struct{}) error {
 	journal, progress := time.NewTicker(keepEvery), time.NewTicker(r.conf.Every)
 	defer journal.Stop()
@@ -162,8 +163,9 @@ func (r *run) keepUntil(written <-chan struct{}) error {
 	}
 }
 
-// keep writes the rejects and then the journal, if they have changed. After a failure it does not:
-// the rejects of that time are lost, and a second Sync may succeed without the lines of the first.
+// keep writes the rejects and then the journal, if they have changed. After a failure it writes
+// nothing: the rejects of that time are lost, and a second Sync may succeed without the lines of
+// the first Sync.
 func (r *run) keep() error {
 	if r.failed {
 		return nil
@@ -209,7 +211,7 @@ func (r *run) read(from io.Reader) error {
 	if errors.Is(err, ErrChanged) {
 		err = fmt.Errorf("%w: want the source that %s is of, or another journal", err, r.conf.Journal)
 	}
-	if err == nil && r.begins && r.ctx.Err() == nil { // before the first reject, and not if it is another source
+	if err == nil && r.begins && r.ctx.Err() == nil { // before the first reject
 		err = writeJournal(r.conf.Journal, r.kept)
 	}
 	if err != nil {
@@ -262,7 +264,7 @@ func (r *run) take(bytes int) (memory.Hold, error) {
 	return r.conf.Memory.Acquire(r.ctx, bytes)
 }
 
-// load is the worse of the throttle's and the governor's.
+// load returns the larger load of the throttle and the governor.
 func (r *run) load() float64 {
 	var load float64
 	if r.conf.Throttle != nil {

@@ -6,26 +6,26 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// mostAhead is the number of lines that may be read past an unacknowledged one: 3 MB of records.
+// mostAhead is the number of lines that may be read past an unacknowledged line: 3 MB of records.
 const mostAhead = 1 << 16
 
-// window holds the lines from the first unacknowledged one, in order.
+// window holds the lines from the first unacknowledged line on, in order.
 type window struct {
-	room chan struct{} // has an element for each of them
+	room chan struct{} // has an element for each line
 
 	mu       sync.Mutex
-	first    int64 // number of the first
+	first    int64 // the number of the first line
 	lines    []record
-	all      mark          // up to which all are acknowledged
-	rejected int64         // how many of these were rejected
-	text     []byte        // of rejects to be written
-	holds    []memory.Hold // of these
+	all      mark          // the mark up to which all lines are acknowledged
+	rejected int64         // the number of these lines that were rejected
+	text     []byte        // the rejects to be written
+	holds    []memory.Hold // the bytes of these rejects
 }
 
 type record struct {
 	mark
 	acknowledged bool
-	reject       []byte // as it is to be written, if it was rejected
+	reject       []byte // the text for the file of rejects, if the line was rejected
 	hold         memory.Hold
 }
 
@@ -58,7 +58,7 @@ func (w *window) acknowledge(p *pending, reject []byte) {
 	w.first += int64(n)
 }
 
-// leave removes the first line.
+// leave moves the mark past the first line, and clears the line's record.
 func (w *window) leave(r *record) {
 	w.all = r.mark
 	if r.reject != nil {
@@ -80,7 +80,7 @@ func (w *window) collect() (all mark, rejected int64, text []byte, holds []memor
 	return w.all, w.rejected, text, holds
 }
 
-// end releases the bytes of rejects that are not written. Writes that return later reject nothing.
+// end releases the bytes of rejects that are not written. Writes that return later reject no lines.
 func (w *window) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

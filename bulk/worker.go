@@ -29,7 +29,7 @@ func (r *run) write() {
 }
 
 func (r *run) writeOne(p *pending) {
-	defer func() { p.hold.Release() }() // not the hold of now: a rejected line hands it on
+	defer func() { p.hold.Release() }() // not its present hold: a rejected line hands it on
 	permit, err := r.pace()
 	if err != nil {
 		r.stop(fmt.Errorf("bulk: stopped before line %d, byte %d: %w", p.Lines, p.Last, err))
@@ -48,7 +48,7 @@ func (r *run) writeOne(p *pending) {
 		permit.Done(nil)
 		r.lines.Add(1)
 		r.window.acknowledge(p, nil)
-	case errors.Is(err, ErrRejected) && r.ctx.Err() == nil: // otherwise it may reject for that reason
+	case errors.Is(err, ErrRejected) && r.ctx.Err() == nil: // otherwise the end may be the reason
 		r.reject(p, err)
 	default:
 		permit.Done(err)

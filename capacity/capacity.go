@@ -21,14 +21,14 @@ type Vector map[string]int64
 // zero Capacity is not usable.
 type Capacity struct {
 	*tree
-	path      []*Capacity // itself, its parent, and so on
+	path      []*Capacity // this capacity, its parent, and so on
 	resources []resource  // by name
-	quota     *quota      // nil: resources come back when work ends
+	quota     *quota      // nil if resources come back when work ends
 	queue     list.List   // reservations that are short here, in order of arrival
 	ledger    ledger
 }
 
-// A tree is the state that a capacity shares with its parent, its children and theirs.
+// A tree is the state that a capacity shares with its ancestors and all their descendants.
 type tree struct {
 	mu      sync.Mutex
 	waiting int         // reservations in queues
@@ -41,16 +41,17 @@ type resource struct {
 	name                  string
 }
 
-// free cannot overflow: all three are at least 0. It is below 0 if a shrink is owed.
+// free returns the free amount. It is below 0 if a shrink is owed. It cannot overflow, because all
+// three numbers are at least 0.
 func (r *resource) free() int64 { return r.limit - r.withheld - r.used }
 
-// New returns a capacity with the given limits: at least one, each with a name and
-// 0 or more. Anything else is an error that matches [ErrConfig].
+// New returns a capacity with the given limits: at least one limit, each with a name and 0 or more.
+// Other limits are an error that matches [ErrConfig].
 func New(limits Vector) (*Capacity, error) { return build(limits, nil) }
 
-// Child returns a capacity whose grants also take from c the resources that c or its own parents
-// have of the resources that are needed. The limits of a child may add up to more
-// than its parent's, which then holds for all of them together.
+// Child returns a capacity whose grants also take their resources from c and its ancestors, as far
+// as these have them. The limits of all children may add up to more than the limit of c, which then
+// bounds all children together.
 func (c *Capacity) Child(limits Vector) (*Capacity, error) { return build(limits, c) }
 
 func build(limits Vector, parent *Capacity) (*Capacity, error) {
@@ -92,7 +93,7 @@ func (c *Capacity) names() (names []string) {
 	return names
 }
 
-// known is resource, except that an unknown name is an error.
+// known returns the resource of a name as resource does, but an error for an unknown name.
 func (c *Capacity) known(name string) (*resource, error) {
 	if r := c.resource(name); r != nil {
 		return r, nil
@@ -126,7 +127,7 @@ func (c *Capacity) Withhold(name string, amount int64) error {
 	})
 }
 
-// first returns the reservation that is next, nil if none waits here.
+// first returns the reservation at the head of the queue, nil if no reservation waits here.
 func (c *Capacity) first() *reservation {
 	if e := c.queue.Front(); e != nil {
 		return e.Value.(*reservation)
@@ -149,13 +150,13 @@ func (c *Capacity) change(name string, change func(*resource) error) error {
 }
 
 // A ResourceSnapshot is the state of one resource at one moment. Available is the amount that could
-// be taken now, if no reservation waits for it; Available, InUse and Withheld add up to the limit,
-// except that a shrink that is owed comes on top.
+// be taken now, if no reservation waits for it. Available, InUse and Withheld add up to the limit
+// plus Owed.
 type ResourceSnapshot struct {
-	Limit     int64 // the most there is
-	InUse     int64 // taken; of a quota, not come back yet
+	Limit     int64 // the limit
+	InUse     int64 // taken and not given back; of a quota, not come back yet
 	Withheld  int64 // withheld of the resources not in use
-	Owed      int64 // in use beyond the limit less the withheld part; comes off as work ends
+	Owed      int64 // the part of InUse above the limit less the withheld amount
 	Available int64 // free
 }
 

@@ -15,26 +15,26 @@
 //	n <= L - W - U
 //
 // and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Withhold] change L and W at any
-// time. If more is in use than they allow, U > L - W, nothing is interrupted: the difference is
-// owed, and nothing starts until enough work has ended. The debt is computed from L, W and U, so
-// it cannot drift.
+// time. If the amount in use is above that, U > L - W, no work is interrupted. The difference is
+// owed, and no work starts until enough work has ended. The debt is computed from L, W and U, so it
+// cannot drift.
 //
 // A request above the limit can never fit and is refused at once. A request above L - W only
 // waits. So to pause work, or to scale it, move the withheld amount, not the limit.
 //
 // # The order
 //
-// Waiters are served in order of arrival, and none overtakes: while one waits,
+// Waiters are served in order of arrival, and no request overtakes: while a request waits,
 // [Capacity.TryAcquire] is refused as well. Freed resources gather for the first waiter, so small
-// requests do not starve a large one. A pool, whose tasks wait in one place of that order, may
-// backfill: it lets later tasks of its own pass.
+// requests do not starve a large one. A pool has one place in that order for all its tasks. It may
+// backfill: it lets its own later tasks pass its first task.
 //
 // # Parents and quotas
 //
 // A capacity may have a parent ([Capacity.Child]): a grant takes from both, or from neither. A
 // waiter waits in the queue of its own capacity until it is first there and fits, then in its
-// parent's queue, and so on. So a full child does not hold up others, and the parent is fair among
-// its children. All capacities of a tree share one lock.
+// parent's queue, and so on. So a full child does not hold up other children, and the parent is
+// fair among its children. All capacities of a tree share one lock.
 //
 // A quota ([NewQuota]) gets its resources back as time passes, not when work ends. It is a
 // Capacity, so it may be a parent: slots for the work that runs at once, below a quota for the

@@ -12,8 +12,8 @@ import (
 // sense: unknown, negative, of another capacity.
 var ErrConfig = settings.ErrConfigOf("capacity")
 
-// The refusals by reason; each also matches weir.ErrRefused, as every refusal does. Use errors.As
-// with a [*ShortageError] for the resource that is missing.
+// A refusal matches the error of its reason, and also weir.ErrRefused as every refusal does. Use
+// errors.As with a [*ShortageError] for the resource that is missing.
 var (
 	ErrShort     error = sentinel{Short}
 	ErrQueued    error = sentinel{Queued}
@@ -31,13 +31,13 @@ func (sentinel) Is(target error) bool { return target == reply.ErrRefused }
 // A Reason says why a request was refused.
 type Reason uint8
 
-// The reasons for a refusal.
+// A refusal has one of these reasons.
 const (
-	// Short: less is free than is needed.
+	// Short: the free amount is below the requested amount.
 	Short Reason = 1
-	// Queued: others wait and come first.
+	// Queued: other requests wait and come first.
 	Queued Reason = 2
-	// NeverFits: more is needed than the limit. Waiting would not help.
+	// NeverFits: the requested amount is above the limit. Waiting would not help.
 	NeverFits Reason = 3
 )
 
@@ -48,8 +48,8 @@ func (r Reason) String() string { return wire.Word(reasons[:], r, "Reason") }
 
 // A ShortageError says why a request was refused, and for lack of which resource.
 type ShortageError struct {
-	Reason   Reason // why
-	Resource string // which; "" for Queued
+	Reason   Reason // the reason
+	Resource string // the resource that is short; "" for Queued
 	// Level is 0 if the capacity that was asked refused, 1 if its parent did, and
 	// so on.
 	Level int

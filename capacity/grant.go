@@ -1,17 +1,16 @@
 package capacity
 
-// A Grant is the resources of one piece of work. It is a small value and may be
-// copied: it is given back once, however often and from wherever that is tried. The
-// zero Grant is one of nothing.
+// A Grant holds the resources of one piece of work. It is a small value and may be copied: only the
+// first Release of all copies gives it back. The zero Grant holds no resources.
 type Grant struct {
 	request *Request
 	page    uint32
 	number  uint64
 }
 
-// TryAcquire takes all that is needed if it is free and no reservation waits for it, in one
-// step. Otherwise it takes nothing and returns a [*ShortageError]. It does not
-// allocate unless it refuses.
+// TryAcquire takes all resources of the request in one step, if they are free and no reservation
+// waits for them. Otherwise it takes nothing and returns a [*ShortageError]. It does not allocate
+// unless it refuses.
 func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 	if err := c.checked(req); err != nil {
 		return Grant{}, err
@@ -25,7 +24,7 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 	return g, nil
 }
 
-// try takes the resources unless somebody else than leave waits.
+// try takes the resources unless a reservation other than leave waits.
 func (c *Capacity) try(req *Request, leave *reservation) (Grant, *ShortageError) {
 	c.refill()
 	if err := req.refused(leave); err != nil {
@@ -43,8 +42,8 @@ func (c *Capacity) take(req *Request) Grant {
 	return Grant{req, page, number}
 }
 
-// Release gives the grant back. A waiter gets it before Release
-// returns. Releasing again does nothing.
+// Release gives the grant back. Waiters get its resources before Release returns. Another Release
+// does nothing.
 func (g Grant) Release() {
 	if g.request == nil {
 		return
@@ -60,7 +59,7 @@ func (g Grant) Release() {
 	c.mu.Unlock()
 }
 
-// giveBack gives back all but the resources of quotas.
+// giveBack gives back all resources except the resources of quotas.
 func (req *Request) giveBack() {
 	for i := range req.amounts {
 		if a := &req.amounts[i]; req.of.path[a.level].quota == nil {

@@ -8,18 +8,18 @@ import (
 
 // A Refill says how a quota gets its resources back.
 type Refill struct {
-	// Every is how often, counted from when the quota was made. Above 0.
+	// Every is the time from one refill to the next, counted from the making of the quota. Above 0.
 	Every time.Duration
-	// Add is how much of each resource comes back each time, up to its limit, each
-	// 0 or more: a steady rate after a burst. A resource that it does not name
-	// comes back as a whole, and so do all if Add is nil: so much in each period.
+	// Add is the amount of each resource that comes back in a refill, 0 or more, up to the limit: a
+	// steady rate after a burst. A resource that Add does not name comes back as a whole in each
+	// refill. So do all resources if Add is nil.
 	Add Vector
 }
 
-// NewQuota returns a capacity to which work gives nothing back when it ends: a
-// resource comes back as time passes. Its limits are the most that may be taken before
-// anything comes back. Release its grants all the same, for it counts them. It has no
-// goroutine, and a timer only from when somebody waits for it until something comes back.
+// NewQuota returns a capacity to which work gives nothing back when it ends: a resource comes back
+// as time passes. Its limits bound the amounts that may be taken before a refill. Release its
+// grants all the same, for it counts them. It has no goroutine, and has a timer only from the wait
+// of a request until the next refill.
 func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 	c, err := New(limits)
 	if err != nil {
@@ -45,7 +45,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 	return c, nil
 }
 
-// reset instead of an amount brings back all.
+// reset in the place of an amount brings back the whole resource.
 const reset = -1
 
 // A quota is guarded by the lock of the tree.
@@ -53,11 +53,11 @@ type quota struct {
 	every time.Duration
 	start time.Time
 	done  int64   // refills so far
-	add   []int64 // by resource, or reset
+	add   []int64 // by resource: the amount, or reset
 	armed bool
 }
 
-// refill makes up for the time that passed, for all quotas of the path.
+// refill brings back the resources for the time that has passed, in all quotas of the path.
 func (c *Capacity) refill() {
 	for _, level := range c.path {
 		if q := level.quota; q != nil {
@@ -78,7 +78,7 @@ func (c *Capacity) refill() {
 	}
 }
 
-// arm makes the next refill serve its waiters.
+// arm starts a timer that serves the waiters of a quota at its next refill.
 func (c *Capacity) arm() {
 	q := c.quota
 	if q.armed {
@@ -90,6 +90,6 @@ func (c *Capacity) arm() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		q.armed = false
-		c.settle() // which arms again for who is still short
+		c.settle() // which arms again if a waiter is still short
 	})
 }

@@ -20,10 +20,10 @@ type amount struct {
 	level int // in the path of the capacity
 }
 
-// Request compiles the needs of work. A resource may be one of the parent's only; one
-// that neither has, or an amount below 0, is an error that matches [ErrConfig]. An
-// amount of 0 is left out. A request above a present limit can never fit, which is an
-// error that matches [ErrNeverFits] and names the resource.
+// Request compiles the needs of work. A resource may be one of the ancestors only. A resource that
+// no level has, or an amount below 0, is an error that matches [ErrConfig]. Request leaves out
+// amounts of 0. A request above a present limit can never fit, which is an error that matches
+// [ErrNeverFits] and names the resource.
 func (c *Capacity) Request(v Vector) (*Request, error) {
 	names := slices.Sorted(maps.Keys(v))
 	all := c.allNames()
@@ -60,7 +60,7 @@ func (c *Capacity) allNames() (names []string) {
 	return slices.Compact(names)
 }
 
-// checked returns an error unless n was compiled for c.
+// checked returns an error unless req was compiled by c.
 func (c *Capacity) checked(req *Request) error {
 	if req == nil || req.of != c {
 		return fmt.Errorf("%w: the request was not compiled by this capacity: use its Request method", ErrConfig)
@@ -88,8 +88,9 @@ func (req *Request) short(level int) *amount {
 	return nil
 }
 
-// refused says why the request cannot be met at once, though no waiter but leave may be passed. It
-// must be called under the lock, as that of an amount must: it describes the present state.
+// refused returns why the request cannot be met at once, or nil. It may pass no waiter but leave.
+// It must be called under the lock, as must the refused of an amount, because both describe the
+// present state.
 func (req *Request) refused(leave *reservation) *ShortageError {
 	for k, level := range req.of.path {
 		first, short := level.first(), req.short(k)

@@ -12,9 +12,9 @@ import (
 // A reservation is a request in the queue: see package trusted.
 type reservation struct {
 	request *Request
-	// All below is guarded by the lock of the tree.
+	// The lock of the tree guards the fields below.
 	wake    func()          // is called when the reservation is answered
-	seats   []*list.Element // in the queue of each level, nil where it has none; taken from the lowest up
+	seats   []*list.Element // the place in the queue of each level, nil without one; taken upwards
 	waiting bool
 	grant   Grant
 	err     error // ErrWaiting while it waits
@@ -31,11 +31,10 @@ func init() {
 	})
 }
 
-// Acquire takes all that is needed, waiting for its turn if need be. If ctx ends
-// first the error matches context.Cause(ctx); a nil ctx counts as
-// context.Background. A request above a limit is refused with a [*ShortageError] that
-// matches [ErrNeverFits], at once or when a lower limit has made it so. It does
-// not allocate unless it has to wait or refuse.
+// Acquire takes all resources of the request, and waits for its turn if need be. If ctx ends first,
+// the error matches context.Cause(ctx); a nil ctx counts as context.Background. A request above a
+// limit is refused with a [*ShortageError] that matches [ErrNeverFits], at once or after the limit
+// was lowered. Acquire does not allocate unless it has to wait or refuse.
 func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	if ctx.Err() != nil {
@@ -49,7 +48,7 @@ func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 	if err != nil {
 		return Grant{}, err
 	}
-	if g, err := w.Grant(); err == nil { // it came free in between
+	if g, err := w.Grant(); err == nil { // the resources came free in between
 		return g, nil
 	}
 	select {
@@ -79,7 +78,7 @@ func (c *Capacity) reserve(req *Request, wake func()) (*reservation, error) {
 	c.waiting++
 	w.seats[0] = c.queue.PushBack(w)
 	if c.first() == w {
-		w.advance(nil) // alone here: its fate moves no other reservation
+		w.advance(nil) // it is alone here, so no other reservation moves
 	}
 	w.wake = wake
 	return w, nil
@@ -126,9 +125,9 @@ func (w *reservation) Backfill(req *Request) (Grant, error) {
 	return g, nil
 }
 
-// advance is called for the first in the queue of a level. It goes as far as it can:
-// through the queues of the levels above, and if it fits everywhere, to its grant.
-// Levels that it leaves are added to left.
+// advance is called for the first reservation in the queue of a level. The reservation goes as far
+// as it can: through the queues of the levels above, and if it fits everywhere, to its grant.
+// advance adds the levels that the reservation leaves to left.
 func (w *reservation) advance(left *[]*Capacity) {
 	c := w.request.of
 	for k, level := range c.path {
@@ -164,7 +163,7 @@ func (w *reservation) answer(g Grant, err *ShortageError, left *[]*Capacity) {
 	}
 }
 
-// leave gives up the seats from a level up.
+// leave gives up the places from a level up.
 func (w *reservation) leave(from int, left *[]*Capacity) {
 	if from == 0 {
 		w.request.of.waiting--

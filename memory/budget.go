@@ -49,11 +49,11 @@ func (g *Governor) wait(ctx context.Context, w *waiter) (hold Hold, err error) {
 	return Hold{}, err
 }
 
-// TryAcquireKept takes bytes for as long as a client stays, such as those of a session, a
+// TryAcquireKept takes bytes for as long as a client stays, such as the bytes of a session, a
 // subscription or a queue of answers. It does not wait. The error is [ErrFull] if more than an
 // eighth of the target would be kept, or if the target leaves no room for work (a [Snapshot.Load]
-// of 1); [ErrClosed] after Close; and one that matches [ErrConfig] for negative bytes.
-// TryAcquireKept does not allocate.
+// of 1). After Close it is [ErrClosed]. For negative bytes it matches [ErrConfig]. TryAcquireKept
+// does not allocate.
 //
 // Kept bytes are not in flight: otherwise a client that stays would stop the import. A collection
 // leaves them in memory, so they make the budget of Acquire smaller.
@@ -72,7 +72,7 @@ func (g *Governor) TryAcquireKept(bytes int) (Hold, error) {
 }
 
 // A Hold is a number of bytes, in flight or kept. Copies are for the same bytes. The zero Hold has
-// none.
+// no bytes.
 type Hold struct {
 	record     *record
 	generation uint64
@@ -86,7 +86,7 @@ func (h Hold) Release() {
 	}
 }
 
-// A record is the budget's side of a hold. Another hold uses it once the bytes are back.
+// A record has the bytes of a hold. Once they are back, another hold uses the record.
 type record struct {
 	budget     *budget
 	generation uint64 // how often it was given back
@@ -101,19 +101,20 @@ type budget struct {
 	size     int64
 	inFlight int64
 	waiters  []*waiter
-	free     *record // the first of the free list
+	free     *record // the first record of the free list
 }
 
 type waiter struct {
 	bytes    int64
-	admitted chan struct{} // closed once it is
-	hold     Hold          // from then on
+	admitted chan struct{} // closed once the waiter is admitted
+	hold     Hold          // set before admitted is closed
 }
 
-// fits subtracts, because a sum with the largest number would be negative, and fit.
+// fits reports whether bytes fit, or would be alone. It subtracts, because a sum with the largest
+// number would be negative, and fit.
 func (b *budget) fits(bytes int64) bool { return b.inFlight == 0 || bytes <= b.size-b.inFlight }
 
-// tryAcquire takes bytes if they fit. It admits none alone that are more than the size.
+// tryAcquire takes bytes if they fit. It does not admit more bytes than the size, even alone.
 func (b *budget) tryAcquire(bytes int64) (_ Hold, fits bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -165,7 +166,7 @@ func (b *budget) release(h Hold) {
 	b.admit()
 }
 
-// giveBack gives the bytes of a hold back, unless they are.
+// giveBack gives the bytes of a hold back, unless they are back already.
 func (b *budget) giveBack(h Hold) {
 	r := h.record
 	if r.generation != h.generation {

@@ -24,13 +24,13 @@ type Config struct {
 	Target uint64
 
 	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps
-	// shared into the memory of the process, such as "/data/*.sst". Their pages are the ones that
-	// the governor asks Linux to take back. Defaults to none.
+	// shared into the memory of the process, such as "/data/*.sst". The governor asks Linux to take
+	// back the pages of these files. Defaults to none.
 	Mapped []string
 
 	// OnEvent, if set, is called by Run when the target turns out to be too small, and when it
 	// suffices again. The next decision waits for it. If it panics or ends its goroutine, Run goes
-	// on and returns that as an error.
+	// on, and returns an error about that when it ends.
 	OnEvent func(Event)
 }
 
@@ -61,7 +61,7 @@ func groupTarget(group load.Source) uint64 {
 		return defaultTarget // no group, or no limit
 	}
 	limit := math.Inf(1)
-	for _, r := range sample.Readings { // of the group, and those around it
+	for _, r := range sample.Readings { // the readings of the group, and of the groups around it
 		limit = min(limit, r.Limit)
 	}
 	return max(uint64(groupShare*limit), leastTarget)
@@ -69,7 +69,7 @@ func groupTarget(group load.Source) uint64 {
 
 // An Event says that the target turned out to be too small, or that it suffices again.
 type Event struct {
-	At     time.Time // when
+	At     time.Time // the time of the event
 	Kind   Kind      // the kind of the event
 	Target uint64    // Config.Target, in bytes
 	Least  uint64    // the least target that leaves room for work, in bytes, as of that moment
@@ -79,8 +79,8 @@ type Event struct {
 type Kind uint8
 
 const (
-	// TargetTooSmall: for 3 s the budget was at its least with hardly anything in flight, so that
-	// the memory is not that of the work; or for 1 s more than the target was needed or in use.
+	// TargetTooSmall: for 3 s the budget was at its least with hardly any bytes in flight, so that
+	// the work is not the cause. Or for 1 s the need or the memory in use was above the target.
 	TargetTooSmall Kind = 1
 	// TargetSuffices: there was room for 18 s.
 	TargetSuffices Kind = 2

@@ -5,32 +5,32 @@ import "time"
 const (
 	period = 50 * time.Millisecond // from one decision to the next
 
-	limitShare  = 0.9      // of the target for the runtime; with 0.95 anonymous memory went above the target
+	limitShare  = 0.9      // of the target, for the runtime; with 0.95 anonymous memory went above it
 	budgetShare = 64       // the budget is the target divided by it
 	leastBudget = 64 << 10 // bytes
 	keptShare   = 8        // kept bytes are at most the target divided by it: a store sized to the target, an import and as many clients take three quarters
 
-	leastRoom = 0.10 // at which the budget is least
-	fullRoom  = 0.35 // from which it is whole
+	leastRoom = 0.10 // up to which the budget is least
+	fullRoom  = 0.35 // from which the budget is whole
 
-	// The part of the target that garbage leaves to the pages of mapped files. Without it they had
-	// 20 MiB of 256, which a store on a quiet machine writes in 50 ms.
+	// This is the part of the target that garbage leaves to the pages of mapped files. Without it
+	// they had 20 MiB of 256, which a store on a quiet machine writes in 50 ms.
 	filesShare = 0.15
-	// The part of the memory limit that garbage has in any case. Where the store needed more than
-	// the limit, and garbage had none, there were 1,000 collections a second, and they took a
-	// third of the processors.
+	// This is the part of the memory limit that garbage has in any case. Where the store needed
+	// more than the limit, and garbage had none, there were 1,000 collections a second, and they
+	// took a third of the processors.
 	garbageShare = 0.05
 
-	collectEvery = time.Second // at the least budget
+	collectEvery = time.Second // the time between collections at the least budget
 
-	// The target is said to be too small after so long without room. Time in which more than the
-	// target is needed counts threefold, and time with room takes off a sixth of itself, for the
+	// The target is said to be too small after so long without room. Time in which the need is
+	// above the target counts threefold. Time with room takes off a sixth of itself, because the
 	// need of a store swings as it compacts.
 	patience  = 3 * time.Second
 	exceeding = 3
 	relief    = 6
 
-	longestStep = time.Second // that counts, or a process that was stopped would have been without room meanwhile
+	longestStep = time.Second // that counts: a stopped process is not without room meanwhile
 )
 
 // A reading is the state of the process at one moment. Sizes are in bytes.
@@ -42,11 +42,11 @@ type reading struct {
 	live      uint64        // live heap after the last collection
 	fixed     uint64        // stacks and metadata of the runtime
 	collected uint64        // collections so far
-	inFlight  int64         // taken of the budget
+	inFlight  int64         // bytes taken of the budget
 }
 
 type decision struct {
-	limit   int64   // for the runtime
+	limit   int64   // the memory limit for the runtime
 	budget  int64   // bytes in flight
 	keep    int64   // bytes that are kept
 	need    uint64  // memory that a collection would leave
@@ -56,7 +56,7 @@ type decision struct {
 	least   uint64  // the least target that leaves room
 }
 
-// control decides, from its arguments alone.
+// control decides from readings alone: it reads no clock and no memory.
 type control struct {
 	target uint64
 	files  bool // there are mapped files
@@ -64,11 +64,11 @@ type control struct {
 	collections uint64
 	lastCollect time.Duration
 
-	judged  time.Duration // when
-	stale   uint64        // collections when more was in flight, or there was room
+	judged  time.Duration // the time of the last call of judge
+	stale   uint64        // collections when more bytes were in flight, or there was room
 	cramped time.Duration // without room, less a share of the time with room
 	short   bool          // the target is too small
-	least   uint64        // the most that was needed since there was room for long
+	least   uint64        // the largest least target since there was room for long
 }
 
 func (c *control) step(r reading) decision {
@@ -101,8 +101,8 @@ func (c *control) step(r reading) decision {
 	return d
 }
 
-// limit is the memory limit for the runtime. Garbage makes room for mapped files as long as that
-// does not take of the room that a whole budget has.
+// limit returns the memory limit for the runtime. Garbage makes room for mapped files, as long as
+// the room that a whole budget needs remains.
 func (c *control) limit(whole, need float64) float64 {
 	limit := whole
 	if c.files {
@@ -111,8 +111,8 @@ func (c *control) limit(whole, need float64) float64 {
 	return max(limit, need/(1-garbageShare))
 }
 
-// judge notes whether the target leaves no room, though hardly anything is in flight; or is
-// exceeded, though no more than the whole budget is in flight.
+// judge notes whether the target leaves no room, though hardly any bytes are in flight. It also
+// notes whether the target is exceeded, though no more than the whole budget is in flight.
 func (c *control) judge(r reading, atFloor bool, need, least uint64) {
 	during := min(r.at-c.judged, longestStep)
 	c.judged = r.at

@@ -58,8 +58,8 @@
 // # When it fails
 //
 //   - A store whose own memory exceeds the target. The governor reports [TargetTooSmall], with the
-//     least target that leaves room, within 10 s. It does not limit the runtime to less than is
-//     needed, which would only have it collect garbage without end.
+//     least target that leaves room, within 10 s. It does not limit the runtime to less than the
+//     need, because the runtime would then collect garbage without end.
 //   - Work that takes more memory than its bytes, such as a parsed document of ten times the size
 //     of its text. Acquire that many bytes instead.
 //   - Systems other than Linux: the governor does not see the memory outside of the Go runtime,

@@ -42,13 +42,13 @@ type Governor struct {
 	closed  chan struct{}
 	hook    isolate.Hook[Event]
 
-	deciding sync.Mutex // held for a step of Run, so that none follows Close
+	deciding sync.Mutex // held during a step of Run, so that no step follows Close
 	limits   limits
 
 	mu   sync.Mutex
-	last decision // and the rest of the Snapshot
+	last decision // last, read and took are for the Snapshot
 	read reading
-	took uint64 // pages that were advised, in bytes
+	took uint64 // pages that Linux was asked to take back, in bytes
 }
 
 // process is the process that a governor reads and acts on. Tests have their own.
@@ -100,7 +100,7 @@ func (g *Governor) Close() {
 	taken.Store(false)
 }
 
-// begin takes over the memory limit of the runtime, unless the governor is closed.
+// begin takes over the memory limit of the runtime. It fails if the governor is closed.
 func (g *Governor) begin() error {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -111,7 +111,7 @@ func (g *Governor) begin() error {
 	return nil
 }
 
-// end returns the memory limit, after the current step.
+// end gives the memory limit back to the program, after the current step.
 func (g *Governor) end() {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -165,7 +165,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	}
 }
 
-// step decides once.
+// step decides once, and reports an event if the target turned out to be too small or to suffice.
 func (g *Governor) step() {
 	was, d := g.decide()
 	if was.short == d.short {
@@ -201,8 +201,8 @@ func (g *Governor) decide() (was, d decision) {
 	return was, d
 }
 
-// collect collects garbage on another goroutine, because that takes longer than a step. It does
-// nothing while a collection runs.
+// collect collects garbage on another goroutine, because a collection takes longer than a step. It
+// does nothing while a collection runs.
 func (g *Governor) collect() {
 	if g.busy.CompareAndSwap(false, true) {
 		go func() {
@@ -212,11 +212,11 @@ func (g *Governor) collect() {
 	}
 }
 
-// limits moves the memory limit of the runtime below that of the user, from begin to end.
+// limits moves the memory limit of the runtime below the limit of the program, from begin to end.
 type limits struct {
 	set  func(int64) int64
-	user int64 // theirs
-	own  int64 // the last limit set
+	user int64 // the limit of the program
+	own  int64 // the limit that the governor set last
 }
 
 func (l *limits) begin(set func(int64) int64) {
@@ -248,19 +248,19 @@ func (l *limits) end() {
 	l.set = nil
 }
 
-// A Snapshot is the state of a governor at one moment. Sizes are in bytes. Measurements of Run are
-// 0 before it has.
+// A Snapshot is the state of a governor at one moment. Sizes are in bytes. Measurements are 0
+// before the first step of Run.
 type Snapshot struct {
 	Target    uint64        // Config.Target, or its default
 	Anonymous uint64        // resident memory that is of no file
 	Resident  uint64        // resident memory, mapped files included
 	Need      uint64        // memory that a garbage collection would leave
 	Limit     uint64        // the memory limit for the runtime
-	Budget    uint64        // how much may be in flight
-	InFlight  uint64        // how much is
-	Kept      uint64        // how much is kept
-	Waiting   int           // how many calls of Acquire wait
-	Waited    time.Duration // how long calls of Acquire have waited, together, also those that still do
+	Budget    uint64        // the bytes that may be in flight
+	InFlight  uint64        // the bytes in flight
+	Kept      uint64        // the bytes that are kept
+	Waiting   int           // the number of calls of Acquire that wait
+	Waited    time.Duration // the sum of all waits of Acquire, with the waits that still last
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
 	TooSmall  bool          // the target is below the needs of the store
 	Least     uint64        // the least target that leaves room for work

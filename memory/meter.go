@@ -16,7 +16,7 @@ type meter struct {
 	samples []metrics.Sample
 }
 
-// The figures of the runtime, by their place in meter.samples.
+// These figures of the runtime have this order in meter.samples.
 const (
 	live = iota
 	collections
@@ -47,7 +47,7 @@ func (m *meter) read() reading {
 		if v := m.samples[i].Value; v.Kind() == metrics.KindUint64 {
 			return v.Uint64()
 		}
-		return 0 // a runtime that no longer reports it
+		return 0 // a later runtime may not report the figure
 	}
 	r := reading{
 		at:        time.Since(m.began),
@@ -66,7 +66,8 @@ func (m *meter) read() reading {
 	return r
 }
 
-// resident is the resident memory as Linux knows it, and 0 elsewhere. Several goroutines may ask.
+// resident returns the resident memory by Linux, and 0 on other systems. Several goroutines may
+// call it.
 func (m *meter) resident() residence {
 	anonymous, all, _ := pages.Resident(m.system, "self")
 	return residence{anonymous, all}

@@ -9,8 +9,8 @@ const (
 	lookEvery = 10 * time.Millisecond // a store on a quiet machine maps 5 MiB meanwhile
 
 	pageAbove = 0.85                   // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
-	pageLeast = 32                     // the target divided by it is in use by a store at any time: to take back less has no effect
-	vainEvery = 100 * time.Millisecond // where Linux takes nothing back
+	pageLeast = 32                     // a store always uses the target/pageLeast: to take back less has no effect
+	vainEvery = 100 * time.Millisecond // the time to the next look after Linux took no pages back
 )
 
 // residence is the resident memory at one moment, in bytes.
@@ -34,7 +34,8 @@ func (g *Governor) takeBack(ctx context.Context) {
 	}
 }
 
-// look takes back the pages of mapped files if there are too many, and returns when to look again.
+// look takes back the pages of mapped files if there are too many, and returns the time until the
+// next look.
 func (g *Governor) look() (after time.Duration) {
 	target, before := g.conf.Target, g.process.resident()
 	above := float64(before.all) > pageAbove*float64(target)

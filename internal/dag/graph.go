@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// ErrDuplicate says that a task of that key is in the graph already.
+// ErrDuplicate is the error of Add if a task of that key is in the graph already.
 var ErrDuplicate = errors.New("a task of this key is not finished yet")
 
 // A CycleError names the tasks that would wait for one another, the first twice.
@@ -25,13 +25,13 @@ func (e *FailedError) Error() string { return fmt.Sprintf("it waits for %q, whic
 // ended. It is not safe for concurrent use.
 type Graph struct {
 	nodes    map[string]*node
-	history  int // how many finished tasks it remembers
+	history  int // the number of finished tasks that it remembers
 	finished map[string]ending
 	recent   []string // the keys of finished, as a ring
 	next     int
 }
 
-// An ending is the last end of a task.
+// An ending describes the last end of a task.
 type ending struct {
 	succeeded bool
 	place     int // in the ring
@@ -39,19 +39,19 @@ type ending struct {
 
 type node struct {
 	key     string
-	added   bool     // or only waited for
-	after   []string // what it waits for
-	missing int      // how many of these are not finished
-	waiting []*node  // who waits for it, or did until it was taken out
+	added   bool     // false if other tasks only wait for it
+	after   []string // the keys that it waits for
+	missing int      // the number of these that are not finished
+	waiting []*node  // the tasks that wait for it, or did until they were taken out
 }
 
-// New returns an empty graph that remembers so many finished tasks.
+// New returns an empty graph that remembers that number of finished tasks.
 func New(history int) *Graph {
 	return &Graph{nodes: map[string]*node{}, history: history, finished: map[string]ending{}}
 }
 
-// Add adds a task and reports whether it waits for nothing. A task that cannot be
-// added changes nothing: the error is [ErrDuplicate], a [*CycleError] or a [*FailedError].
+// Add adds a task, and reports whether it waits for no other task. If it cannot be added, the graph
+// does not change, and the error is [ErrDuplicate], a [*CycleError] or a [*FailedError].
 func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 	n := g.nodes[key]
 	if n != nil && n.added {
@@ -65,7 +65,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 		if other == key {
 			return false, &CycleError{[]string{key, key}}
 		}
-		if n != nil { // somebody waits for it
+		if n != nil { // other tasks wait for it
 			if way := g.way(other, key, seen); way != nil {
 				return false, &CycleError{append([]string{key}, way...)}
 			}
@@ -93,8 +93,8 @@ func (g *Graph) node(key string) *node {
 	return n
 }
 
-// way is how one task waits for another, by whatever others, nil if it does not. It leaves out
-// those seen before, which do not: there may be as many ways as paths through a graph.
+// way returns a path by which one task waits for another, nil if there is none. It skips tasks that
+// it has seen before, which have no path: the number of all paths could be huge.
 func (g *Graph) way(from, to string, seen map[string]bool) []string {
 	if from == to {
 		return []string{to}
@@ -112,7 +112,7 @@ func (g *Graph) way(from, to string, seen map[string]bool) []string {
 	return nil
 }
 
-// Done takes a task that succeeded out and returns those that now wait for nothing, in the
+// Done removes a task that succeeded, and returns the tasks that now wait for no other, in the
 // order in which they were added.
 func (g *Graph) Done(key string) (ready []string) {
 	n := g.nodes[key]
@@ -128,14 +128,14 @@ func (g *Graph) Done(key string) (ready []string) {
 	return ready
 }
 
-// Fail takes a task that failed out, with all that wait for it and for these, and returns
-// the others, who waits before who waits for it. The task may be one that was never added, or
-// refused: a later task that waits for it fails.
+// Fail removes a task that failed, and all tasks that wait for it directly or indirectly. It
+// returns the waiting tasks, each before the tasks that wait for it. The failed task may have been
+// refused or never added: a later task that waits for it fails too.
 func (g *Graph) Fail(key string) (cancelled []string) {
 	for todo := []*node{g.node(key)}; len(todo) > 0; todo = todo[1:] {
 		n := todo[0]
 		if g.nodes[n.key] != n {
-			continue // by another way already
+			continue // it was removed already, by another path
 		}
 		g.finish(n.key, false)
 		if n.key != key {
@@ -154,7 +154,7 @@ func (g *Graph) finish(key string, succeeded bool) {
 	if len(g.recent) < g.history {
 		g.recent = append(g.recent, "")
 	}
-	if oldest := g.recent[g.next]; g.finished[oldest].place == g.next { // and it did not come again
+	if oldest := g.recent[g.next]; g.finished[oldest].place == g.next { // and oldest did not come again
 		delete(g.finished, oldest)
 	}
 	g.recent[g.next] = key
