@@ -72,7 +72,7 @@ type Snapshot struct {
 	Reserved  int           `wire:"reserved"`      // slots kept for it
 	Share     float64       `wire:"share"`         // its weight relative to the others
 	Entitled  float64       `wire:"entitled"`      // slots of the cap that it is entitled to now, its reserve included
-	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond Entitled, which go back as their work ends
+	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond Entitled, given back as work ends
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 

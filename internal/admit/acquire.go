@@ -12,8 +12,8 @@ type Work struct {
 	NoWait   bool   // refuse the work if it would have to wait
 }
 
-// Acquire admits work and sets t to its ticket, or returns the reason why not. MustWait means
-// that the work has to queue: the caller then calls Join with a waiter.
+// Acquire admits work and sets t to its ticket, or returns the reason why the work may not start.
+// MustWait means that the work has to queue: the caller then calls Join with a waiter.
 //
 // Work is admitted at once if it fits and no window is due. Only acquireSlow calls the law.
 func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// farBack is how far a clock reading may lie before the last one and still count as equal to
-// it. Goroutines that read the clock in one order and lock in the other differ by less. A
-// larger step means that the clock was turned back. A bubble of testing/synctest does that to
-// a limiter created outside it.
+// farBack is how far a clock reading may lie before the last reading and still count as equal to
+// it. Goroutines that read the clock in one order and lock in the other differ by less. A larger
+// step means that the clock was turned back. A bubble of testing/synctest turns back the clock of a
+// limiter that was created outside the bubble.
 const farBack = int64(time.Second)
 
-// turnBack restarts the measurements from a time before the last one. Waiters keep their
-// times, which come from their own clock.
+// turnBack restarts the measurements from a time before the last reading. Waiters keep their times,
+// which come from their own clock.
 func (n *Node) turnBack(now int64) {
 	back := n.last - now
 	n.last = now

@@ -16,9 +16,9 @@ func (n *Node) Close(now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Forbid counts work that was refused outside the node, or whose caller was gone before it could
-// ask. The law does not see it. It returns false for a refusal by a shadow node, which only counts
-// the refusal.
+// Forbid counts work that was refused outside the node, or whose caller was gone before the node
+// could decide. The law does not see such work. It returns false for a refusal by a shadow node,
+// which only counts the refusal.
 func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.slots.lock()
 	defer n.slots.unlock()

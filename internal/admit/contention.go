@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/virtual"
 )
 
-// contention holds the measurements that begin when a node first reaches its limit: the
-// refused requests, and how fast work drains at the limit.
+// contention holds the measurements that begin when a node first reaches its limit: the refused
+// requests, and the rate at which work drains at the limit.
 type contention struct {
 	refused   [reply.Refusals - reply.OverShare]uint64 // by verdict, from OverShare: no node refuses a key
 	cancelled uint64
@@ -43,10 +43,10 @@ type cold struct {
 // A pushback is the state of a downstream that refuses work and names a time to come back.
 type pushback struct {
 	after int64  // the delay that the downstream named
-	until int64  // when to come back
-	next  int64  // when to send one piece of work before that
+	until int64  // end of the delay
+	next  int64  // when to send one piece of work before until
 	row   uint32 // refusals in a row
-	since int64  // when the first of them came
+	since int64  // when the first of these refusals came
 }
 
 // turnBack moves the times to now at the latest, because the clock was turned back.
@@ -62,7 +62,7 @@ func (p *contention) coldPart() *cold {
 	return p.cold
 }
 
-// pass books saturated time.
+// pass books saturated time, and first fades the counts by the unsaturated time before it.
 func (p *contention) pass(from, to, lookback int64) {
 	if from > p.until {
 		fresh := p.fresh(from, lookback)
@@ -74,10 +74,10 @@ func (p *contention) pass(from, to, lookback int64) {
 	p.until = to
 }
 
-// fresh is how much of the counts still holds, 0 to 1. It fades with the time since then in
-// which the limit held nothing back. It reaches 0 after one look-back or, if that is longer,
-// after the time the counts cover. Saturated time does not fade it: however long the work
-// takes, the drain rate is being measured.
+// fresh is the share of the counts that still holds, 0 to 1. It falls with the time in which the
+// limit has held no work back. It reaches 0 after one look-back or, if the counts cover a longer
+// time, after that time. It does not fall in saturated time: however long the work takes, the drain
+// rate is being measured.
 func (p *contention) fresh(now, lookback int64) float32 {
 	memory := max(float32(lookback)/float32(time.Second), p.draining)
 	return max(0, 1-float32(now-p.until)/float32(time.Second)/memory)
@@ -130,7 +130,7 @@ func (p *contention) addDeadline(deadline, now int64) {
 	c.deadlines.add(left)
 }
 
-// deadline is the median of the time that arrivals had left, 0 if most had no deadline.
+// deadline is the median of the time that arrivals had left, 0 if most arrivals had no deadline.
 func (p *contention) deadline() time.Duration {
 	if p == nil || !p.hasDeadlines() {
 		return 0
@@ -138,7 +138,7 @@ func (p *contention) deadline() time.Duration {
 	return p.cold.deadlines.median()
 }
 
-// expect leaves out arrivals that have less time left.
+// expect makes the median leave out arrivals that have less time left.
 func (p *contention) expect(least time.Duration) {
 	if p != nil && p.hasDeadlines() {
 		p.cold.deadlines.least = float32(least.Seconds())

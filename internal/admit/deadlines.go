@@ -10,12 +10,12 @@ import (
 // is then off by 0.09, one standard error.
 const arrivals = 32
 
-// deadlines is the time that the last arrivals had left, in seconds. For an arrival without a
-// deadline it is infinite.
+// deadlines has the time that the last arrivals had left, in seconds. The time of an arrival
+// without a deadline is infinite.
 type deadlines struct {
 	left  [arrivals]float32
 	count uint32  // of all arrivals
-	least float32 // arrivals with less are left out
+	least float32 // arrivals with less time are left out
 }
 
 var endless = float32(math.Inf(1))
@@ -27,7 +27,7 @@ func (d *deadlines) add(left float32) {
 	}
 }
 
-// median is 0 if most arrivals had no deadline.
+// median returns the median of the time left, 0 if most arrivals had no deadline.
 func (d *deadlines) median() time.Duration {
 	n := min(d.count, arrivals)
 	if n == 0 {

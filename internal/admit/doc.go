@@ -5,21 +5,20 @@
 //
 // # A node
 //
-// A [Node] holds one limit. Work of weight w starts if w more slots fit below
-// the limit and nothing waits; otherwise it joins the queue or is refused. When
-// work ends, the slot goes straight to the next waiter: between the
-// two there is no moment at which a newcomer could take it, and a waiter is
-// answered exactly once.
+// A [Node] holds one limit. Work of weight w starts if w more slots fit below the limit and no work
+// waits. Otherwise the work joins the queue or is refused. When work ends, the slot goes straight
+// to the next waiter, so that no newcomer can take it in between. A waiter is answered exactly
+// once.
 //
 // # A group
 //
-// Nodes may share a [Group], a cap C on the work in flight of all of them, checked in the
-// same critical section. With x in flight and r reserved in a node, max(x, r) is out of reach
-// for the others; work starts if the sum of these stays within C. So a reserve is never lent,
-// and the rest of C, R = C - sum of r, is lent to any node that asks. A node with the share s
-// is entitled to e = r + R*s/S, where S is the sum of the shares of the nodes with running or
-// waiting work. A free slot goes to the least (x-r+1)/s among the nodes with x+1 <= e, then
-// to the least max(0, x-r)/s. Equal nodes take turns by share. Decision 0007 has the reasons.
+// Nodes may share a [Group], a cap C on the work in flight of all its nodes, checked in the same
+// critical section. With x in flight and r reserved in a node, the other nodes cannot have max(x,
+// r) slots. Work starts if the sum of max(x, r) over the nodes stays within C. So a reserve is
+// never lent, and the rest of C, R = C - sum of r, is lent to any node that asks. A node with the
+// share s is entitled to e = r + R*s/S, where S is the sum of the shares of the nodes with running
+// or waiting work. A free slot goes to the least (x-r+1)/s among the nodes with x+1 <= e, then to
+// the least max(0, x-r)/s. Equal nodes take turns by share. Decision 0007 has the reasons.
 //
 // # The parts
 //
@@ -33,14 +32,14 @@
 //
 // # The queue
 //
-// The queue decides which waiters may stay, which is next and which must go; see
-// [queue.Queue]. The node passes it a [queue.View], counts the waiters it evicts, and
-// notifies their owners.
+// The queue decides which waiters may stay, which waiter is next and which waiters must leave; see
+// [queue.Queue]. The node passes it a [queue.View], counts the waiters it evicts, and notifies
+// their owners.
 //
-// The drain rate X in the view is completions per second of saturated time, time in which the
-// limit held work back. With c and t the completions and the saturated seconds so far, each
-// faded by 1-1/K at every completion, X = c/t, where K is the limit within 16 to 128. Both
-// age by the time in which nothing is held back: after a look-back of that, or after t if t
+// The drain rate X in the view is completions per second of saturated time, time in which the limit
+// held work back. With c and t the completions and the saturated seconds so far, each faded by
+// 1-1/K at every completion, X = c/t, where K is the limit within 16 to 128. Both c and t fade with
+// the time in which the limit holds no work back: after a look-back of such time, or after t if t
 // is longer, X is unknown.
 //
 // # The pace
@@ -50,8 +49,8 @@
 //
 // # Shadow mode
 //
-// A node in shadow mode admits all work. Beside it, it keeps virtual work: the work that it
-// would have admitted. The law and the group see the virtual work; see package virtual.
+// A node in shadow mode admits all work. Beside the real work it keeps virtual work: the work that
+// a live node would have admitted. The law and the group see the virtual work; see package virtual.
 //
 // # The law
 //

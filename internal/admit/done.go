@@ -5,7 +5,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Done takes a ticket back. It reports whether the ticket was out; if not, nothing changes.
+// Done takes a ticket back, and reports whether the ticket was out. Done changes nothing for a
+// ticket that was back.
 func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
 	n.slots.lock()
 	r := t.Out()
@@ -58,8 +59,8 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 	n.pass(now, fx)
 }
 
-// pass ends a call that recorded an outcome: it closes the window if due, hands slots on and
-// unlocks.
+// pass ends a call that recorded an outcome: it closes the window if the window is due, hands slots
+// on and unlocks.
 func (n *Node) pass(now int64, fx *Effects) {
 	defer n.slots.unlock()
 	if n.closes(n.slots.meter, now) {

@@ -23,8 +23,8 @@ func (v double) arrive(weight int32, now int64) reply.Verdict {
 	return reply.Admitted
 }
 
-// enqueue queues virtual work within the bounds on number and time, or returns the
-// reason why not.
+// enqueue queues virtual work within the bounds on number and time, or returns the reason why the
+// work may not wait.
 func (v double) enqueue(weight int32, now int64, most int, patience int64) reply.Verdict {
 	switch {
 	case most == 0 && v.slots.awaitsPace():
@@ -45,7 +45,7 @@ func (v double) begin(weight int32, now int64) {
 	v.slots.take(int(weight), now)
 }
 
-// start books real work that starts.
+// start books the start of real work.
 func (v double) start(weight int, now int64) {
 	v.real(func() { v.Start(weight, now) })
 }
@@ -72,8 +72,8 @@ func (v double) end(r *reply.Record, now int64, outcome window.Outcome, limit re
 	}
 }
 
-// measure books the outcome of real work that still runs, and of its virtual work,
-// which keeps its slots and ends in place of no other work.
+// measure books the outcome of real work that still runs, and of its virtual work. The virtual work
+// keeps its slots, and the real work will end in place of no other virtual work.
 func (v double) measure(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v.Measure(r, now, outcome)
 	own := v.Own(r)
@@ -109,7 +109,7 @@ func (v double) reweigh(r *reply.Record, more int64) int64 {
 	return taken
 }
 
-// letGo frees the slots of virtual work. They may be fewer than those of the real work, which
+// letGo frees the slots of virtual work. They may be fewer than the slots of the real work, which
 // may have been measured before shadow mode began.
 func (v double) letGo(r *reply.Record, limit reach) {
 	if r.Has(reply.Virtually) {

@@ -11,7 +11,7 @@ import (
 type Group struct {
 	mu        sync.Mutex
 	limit     int64
-	inflight  int64 // here and below, the virtual work of nodes in shadow mode
+	inflight  int64 // here and below, nodes in shadow mode count with virtual work
 	reserved  int64
 	committed int64     // sum over the members, see [member.committed]
 	shares    int64     // of the busy members, in thousandths
@@ -33,8 +33,8 @@ func (g *Group) running() (weight int) {
 	return weight
 }
 
-// Resize changes the limit, which must leave room for the reserves. Running work is left
-// alone: above the new limit nothing starts until enough work has ended.
+// Resize changes the limit, which must leave room for the reserves. Running work is left alone:
+// above the new limit no work starts until enough work has ended.
 func (g *Group) Resize(limit int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -42,8 +42,8 @@ func (g *Group) Resize(limit int, now int64, fx *Effects) {
 	g.review(now, fx)
 }
 
-// Reserve moves the reserve of a node to the nearest value from least to most, as far as the others
-// leave room.
+// Reserve moves the reserve of a node to the nearest value from least to most, as far as the
+// reserves of other nodes leave room.
 func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -55,8 +55,8 @@ func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	}
 }
 
-// Remove closes a node and gives its reserve to the rest of the group. It does nothing, and reports
-// false, if the node is in use.
+// Remove closes a node and gives its reserve to the rest of the group. If the node is in use,
+// Remove does nothing and reports false.
 func (g *Group) Remove(n *Node, now int64, fx *Effects) bool {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -84,11 +84,11 @@ type GroupState struct {
 type MemberState struct {
 	Allocation
 	Entitled float64       // slots it has a right to, reserve included
-	Borrowed float64       // slots in flight beyond that
+	Borrowed float64       // slots in flight beyond Entitled
 	Wait     time.Duration // moving average of the time spent waiting for the group
 }
 
-// State reads the group, all of it at the same moment.
+// State reads the whole group at one moment.
 func (g *Group) State() GroupState {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -128,7 +128,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 	}
 }
 
-// first returns the member that is served next, nil if none waits for the group.
+// first returns the member that is served next, nil if no member waits for the group.
 func (g *Group) first() *member {
 	if g.queue.empty() {
 		return nil

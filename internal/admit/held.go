@@ -2,14 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/law"
 
-// Slots are held by work that was measured and has not ended. A law finds its limit for
-// measured work, so the held slots come on top of that limit, and the limit moves with them
-// at once: the next decision would be too late, because without free slots nothing is
-// measured. No change is recorded, because the law changed nothing.
+// Slots are held by work that was measured and has not ended. A law finds its limit for measured
+// work, so the held slots come on top of that limit, and the limit moves with them at once: the
+// next decision would be too late, because without free slots no work is measured. No change is
+// recorded, because the law changed nothing.
 //
-// The law's limit and the held slots together may exceed Max. The limit then leaves out the
-// excess, and the law is shown the rest of its limit. Unless the law cuts that, it gets its
-// limit back once fewer slots are held.
+// The law's limit and the held slots together may exceed Max. The limit then leaves out the excess,
+// and the law sees its limit without the excess. Unless the law cuts that limit, it gets the excess
+// back once fewer slots are held.
 
 // hold adds to the held slots. The limit may move within r.
 func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
@@ -23,11 +23,11 @@ func (s *slots) setHeld(weight int64, r reach) {
 	s.meter.SetBeside(int(weight))
 }
 
-// reach is how far a limit may move.
+// reach has the bounds within which a limit may move.
 type reach struct{ least, most int32 }
 
-// reach is how far the limit may move with the held slots: not at all if the limit was not
-// found by measuring.
+// reach returns the bounds within which the limit may move with the held slots. The limit may not
+// move if no measurement found it.
 func (c *conf) reach(decided reason, limit int32) reach {
 	if decided.code == law.Pinned {
 		return reach{limit, limit}
@@ -35,7 +35,8 @@ func (c *conf) reach(decided reason, limit int32) reach {
 	return reach{c.min, c.max}
 }
 
-// beside is the weight that a decision leaves out of the held weight.
+// beside is the held weight that comes on top of a decision's limit: none for a limit that is
+// pinned.
 func (r reason) beside(held int64) int {
 	if r.code == law.Pinned {
 		return 0

@@ -11,14 +11,14 @@ type Change struct {
 	At       int64
 	From, To int
 	Reason   law.Reason
-	Seq      uint64 // its number among the node's events, 0 if it is not observed
+	Seq      uint64 // the number among the node's events, 0 if no hook observes them
 }
 
-// keptChanges is how many changes a history holds; two dozen bytes each.
+// keptChanges is the number of changes that a history keeps. A change takes two dozen bytes.
 const keptChanges = 16
 
-// history is the last changes, oldest first. An entry does not store its new limit: that is
-// where the next change starts, or the current limit.
+// history has the last changes, oldest first. An entry does not store its new limit: the next
+// change starts from that limit, or it is the current limit.
 type history struct {
 	entries      []entry
 	raised, cuts uint32

@@ -20,7 +20,7 @@ func (n *Node) decide(why law.Reason) {
 	n.slots.flags.set(alone, why.Code != law.Pinned)
 }
 
-// advance moves the node's time on and closes the window if that is due.
+// advance moves the node's time on, and closes the window if the window is due.
 func (n *Node) advance(now int64, fx *Effects) int64 {
 	if n.slots.flags&shadow != 0 {
 		n.catchUp(now, fx)
@@ -85,7 +85,7 @@ func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
 	}
 }
 
-// Learned returns the law's knowledge, from which another node may go on.
+// Learned returns the law's knowledge, from which another node may start.
 func (n *Node) Learned() law.Knowledge {
 	n.slots.lock()
 	defer n.slots.unlock()

@@ -22,9 +22,9 @@ func (s *slots) mutex() *sync.Mutex {
 }
 
 // A goroutine that finds the lock taken retries for a moment, yields, and retries, before it
-// sleeps. The critical sections take less time than putting a goroutine to sleep, and a mutex
-// that goroutines sleep on turns slow to be fair: with Lock alone BenchmarkHandoff loses 5%
-// and now and then a third.
+// sleeps. The critical sections take less time than putting a goroutine to sleep, and a mutex on
+// which goroutines sleep becomes slow, because it is fair. With Lock alone BenchmarkHandoff loses
+// 5%, and sometimes a third.
 const (
 	yields = 8
 	tries  = 30 // between yields

@@ -9,11 +9,11 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// loop is the control loop of a node: its controller, and when and with which window it is
-// next called.
+// loop is the control loop of a node: its controller, and the time and the window of the
+// controller's next call.
 type loop struct {
 	due        int64 // when the window closes
-	expired    int64 // when it closes regardless of samples
+	expired    int64 // when the window closes regardless of samples
 	minSamples int32
 	maxSamples int32 // 0 if the window does not close early
 	control    law.Controller
@@ -21,9 +21,9 @@ type loop struct {
 	carried    bool   // work that started before the window counts as a sample too
 }
 
-// ready reports whether a window that is due has enough samples for a decision. One without
-// enough stays open for the look-back and then closes all the same: the law must learn that
-// hardly anything completes.
+// ready reports whether a window that is due has enough samples for a decision. A window without
+// enough samples stays open for the look-back and then closes all the same: the law must learn that
+// hardly any work completes.
 func (l *loop) ready(m *window.Meter, now int64) bool {
 	n := l.completed(m)
 	if n == 0 { // so that the law soon learns that the downstream serves nothing
@@ -40,7 +40,7 @@ func (l *loop) completed(m *window.Meter) int {
 	return m.Completed()
 }
 
-// sampled reports whether the window has the maximum of its samples, and so closes early.
+// sampled reports whether the window has its maximum of samples, and so closes early.
 func (l *loop) sampled(m *window.Meter) bool {
 	return l.maxSamples > 0 && m.Completed() >= int(l.maxSamples)
 }
@@ -57,8 +57,8 @@ func Controller(l law.Law, b law.Bounds) (law.Controller, error) {
 	return control, err
 }
 
-// first asks a new controller how to measure the first window, and for the
-// limit to start from, by showing it an empty one.
+// first asks a new controller how to measure the first window, and for the first limit, by showing
+// it an empty window.
 func first(c law.Controller, b law.Bounds, fx *Effects) law.Decision {
 	return ask(c, law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max}, fx)
 }
@@ -78,8 +78,8 @@ func (fx *Effects) catch() {
 	}
 }
 
-// plan sets when the next window closes, and with how many samples. It returns how far back
-// the law looks.
+// plan sets the time at which the next window closes, and the samples that it needs. It returns the
+// look-back of the law.
 func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (lookback int64) {
 	interval, lookback := span(p.Interval), span(p.MaxAge)
 	if interval == 0 {
@@ -99,7 +99,7 @@ func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (
 	return lookback
 }
 
-// retune passes the law to the current controller.
+// retune passes the law to the current controller, and reports whether the controller took it over.
 func (l *loop) retune(next law.Law, fx *Effects) bool {
 	defer fx.catch()
 	tuner, ok := l.control.(law.Retuner)

@@ -5,7 +5,7 @@ import "math"
 // An Allocation is a node's part of its group's slots.
 type Allocation struct {
 	Reserved int     // slots that are never lent, at most Bounds.Max
-	Share    float64 // part of the unreserved slots, relative to the shares of others; to a thousandth
+	Share    float64 // part of the unreserved slots, relative to the shares of other nodes; to a thousandth
 }
 
 // A member is a group's compact record of a node. It is guarded by the group's lock.
@@ -28,8 +28,8 @@ func (g *Group) join(n *Node, a *Allocation) {
 	n.slots.member.allocate(a)
 }
 
-// allocate gives the member an allocation, nil for its current one, as far as the reserves of the
-// others leave room.
+// allocate gives the member an allocation, nil for its current one, as far as the reserves of other
+// members leave room.
 func (m *member) allocate(a *Allocation) {
 	if a != nil {
 		reserved := min(int64(a.Reserved), max(0, m.most()))
@@ -49,9 +49,10 @@ func (m *member) set(reserved, share int32) {
 	g.queue.fix(m)
 }
 
-// taken is the slots of the group that the member's work takes. In shadow mode it is virtual work,
-// and no more than runs: what is left of it when the last real work has ended would otherwise keep
-// its slots from the others until the node is called again.
+// taken is the slots of the group that the member's work takes. In shadow mode this work is
+// virtual, and counts up to the weight of the real work. Virtual work may remain when the last real
+// work has ended, and would otherwise keep its slots from other members until the next call of the
+// node.
 func (m *member) taken() int64 {
 	s := &m.node.slots
 	if s.flags&shadow != 0 {
@@ -60,13 +61,13 @@ func (m *member) taken() int64 {
 	return s.inflight
 }
 
-// committed is the group's slots out of reach for others: the running work, and the rest of
-// the reserve.
+// committed is the number of slots that other members cannot have: the slots of the running work,
+// and the unused slots of the reserve.
 func (m *member) committed() int64 { return m.reach(m.taken()) }
 
 func (m *member) reach(taken int64) int64 { return max(taken, int64(m.reserved)) }
 
-// start is move for work that starts.
+// start is move for work that starts, which may take the member's turn.
 func (m *member) start(weight int64) {
 	if m.position.taken() {
 		m.group.queue.serve(m, m.level())
@@ -92,8 +93,8 @@ func (m *member) moved(before int64) {
 
 func (m *member) busy() bool { return m.index >= 0 }
 
-// count updates whether the member is busy. Only busy members, with running or waiting work,
-// count when shares are weighed.
+// count updates whether the member is busy. Only the shares of busy members count, which have
+// running or waiting work.
 func (m *member) count() {
 	n, g := m.node, m.group
 	busy := n.slots.running() > 0 || n.slots.flags&waiting != 0
@@ -114,8 +115,8 @@ func (m *member) count() {
 	g.shares -= int64(m.share)
 }
 
-// entitled is how many slots the member has a right to: its reserve, and its share of the
-// rest among the busy members.
+// entitled is the number of slots to which the member has a right: its reserve, and its share of
+// the unreserved slots among the busy members.
 func (m *member) entitled() float64 {
 	return float64(m.reserved) + float64(m.level()*float64(m.share))
 }
@@ -138,10 +139,10 @@ func (m *member) borrowed(weight int64) float64 {
 func (m *member) most() int64 { return m.group.limit - m.group.reserved + int64(m.reserved) }
 
 // excludes reports whether work of the given weight will never have room. A limit of 0 is
-// for a while, so it excludes nothing.
+// temporary, so it excludes no work.
 func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weight > m.most() }
 
-// grows is how much work of the given weight would add to committed.
+// grows is the number of slots that work of the given weight would add to committed.
 func (m *member) grows(weight int64) int64 {
 	return max(0, min(weight, m.taken()+weight-int64(m.reserved)))
 }
@@ -159,6 +160,6 @@ func (m *member) mayStart(weight int64) bool {
 	return m.hasRoom(weight) && (queue.empty() || queue.isFirst(m, int32(weight), m.level()))
 }
 
-// isHeldBack reports whether there is room for work of the given weight but others go first.
-// Their time may be up.
+// isHeldBack reports whether there is room for work of the given weight but other members go first.
+// The time of their waiters may be up.
 func (m *member) isHeldBack(weight int64) bool { return m.hasRoom(weight) && !m.mayStart(weight) }

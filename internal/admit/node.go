@@ -6,9 +6,9 @@ import (
 	"github.com/weir-go/weir/internal/queue"
 )
 
-// A Node admits work up to a limit that a law moves. All its methods are safe for concurrent
-// use and take the time in nanoseconds on one monotonic scale. A time up to a second before
-// the last one counts as equal to it (see clock.go).
+// A Node admits work up to a limit that a law moves. All its methods are safe for concurrent use
+// and take the time in nanoseconds on one monotonic scale. A time up to a second before the last
+// time counts as equal to the last time (see clock.go).
 type Node struct {
 	// The fields that every call uses come first.
 	slots    slots
@@ -18,15 +18,15 @@ type Node struct {
 
 	completed uint64
 	conf      conf
-	queue     *queue.Queue // nil until something has to wait
+	queue     *queue.Queue // nil until work has to wait
 	outcomes  outcomes
 	history   history
 	events    events
 }
 
-// flow books the time since the last call, in which the node's state did not change. The law
-// must not see work that only the group, the cap or the pace holds back: a limit that was not
-// reached says nothing about a higher one (decision 0007).
+// flow books the time since the last call, in which the node's state did not change. The law must
+// not see work that only the group, the cap or the pace holds back: a limit that was not reached
+// says nothing about a higher limit (decision 0007).
 func (n *Node) flow(now int64) int64 {
 	if now < n.last-farBack {
 		n.turnBack(now)
@@ -60,7 +60,7 @@ func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.slots.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }
 
-// measured is the view of slots that the queue gets.
+// measured is the queue's view of the slots.
 type measured slots
 
 // Quantile returns the recent latency at a quantile, 0 if nothing has completed.

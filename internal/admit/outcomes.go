@@ -3,7 +3,7 @@ package admit
 import "github.com/weir-go/weir/internal/window"
 
 // outcomes counts the work that did not succeed. Refusals by the downstream and late work are
-// counted in the cold part, because few nodes have any.
+// counted in the cold part, because few nodes have such work.
 type outcomes struct {
 	failed, timedOut, ignored uint64
 }

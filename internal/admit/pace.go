@@ -2,7 +2,7 @@ package admit
 
 import "math"
 
-// SetPace replaces the pace. Waiters are served as it allows.
+// SetPace replaces the pace. Waiters are served as the new pace allows.
 func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	n.slots.lock()
 	defer n.slots.unlock()
@@ -19,10 +19,10 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// SetCap bounds the work in flight in addition to the limit. Unlike the limit's bounds it may
-// be 0. The law does not see the work that the cap holds back (decision 0007): the limit
-// stays where it is, and applies again once the cap is above it. Waiters are served as the
-// cap allows.
+// SetCap bounds the work in flight in addition to the limit. Unlike the bounds of the limit, the
+// cap may be 0. The law does not see the work that the cap holds back (decision 0007): the limit
+// stays where it is, and applies again once the cap is above it. Waiters are served as the cap
+// allows.
 func (n *Node) SetCap(slots int, now int64, fx *Effects) {
 	n.slots.lock()
 	defer n.slots.unlock()

@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/queue"
 )
 
-// A Pace bounds how fast work starts, besides how much of it may run. The zero
-// Pace bounds nothing.
+// A Pace bounds the rate at which work starts, besides the limit on running work. The zero Pace
+// bounds nothing.
 type Pace struct {
 	Rate  float64 // weight per second; 0 is no bound
 	Burst float64 // weight that may start at once after a pause
@@ -21,7 +21,7 @@ type pacer struct {
 	tokens float64
 }
 
-// trace is the rounding that a wait for tokens may leave.
+// trace is the debt that rounding may leave after a wait for tokens.
 const trace = 1e-6
 
 // fill adds the tokens since the last call.

@@ -6,8 +6,8 @@ import "time"
 // work. If it serves one piece in five, it refuses this many in a row once in 1,300 times.
 const inARow = 32
 
-// outage is how long the refusals in a row must last. A client whose work is always refused sends
-// 32 pieces between two successes of others, if it hurries.
+// outage is how long the refusals in a row must last. A fast client whose work is always refused
+// may send 32 pieces between two successes of other clients.
 const outage = int64(time.Second)
 
 // Pushback notes that the downstream, which refuses work, named a time to stay away. A time
@@ -20,7 +20,8 @@ func (n *Node) Pushback(after time.Duration, now int64) {
 	p.until = max(p.until, now+p.after)
 }
 
-// refusedDownstream counts work that the downstream refused, whether or not that named a time.
+// refusedDownstream counts work that the downstream refused, whether or not the downstream named a
+// time.
 func (p *contention) refusedDownstream(now int64) {
 	c := p.coldPart()
 	c.overloaded++
@@ -30,7 +31,7 @@ func (p *contention) refusedDownstream(now int64) {
 	c.pushback.row++
 }
 
-// answered notes that the downstream did work: it does not refuse all of it.
+// answered notes that the downstream did work, and so does not refuse all work.
 func (s *slots) answered() {
 	if s.flags&pushed != 0 {
 		s.flags.set(pushed, false)
@@ -38,7 +39,7 @@ func (s *slots) answered() {
 	}
 }
 
-// awayFor is how long to stay away from the downstream, 0 if it serves some of the work.
+// awayFor is the time for which to send the downstream no work, 0 if it serves some of the work.
 func (p *contention) awayFor(now int64) int64 {
 	if p == nil || p.cold == nil || p.cold.pushback.row < inARow || now-p.cold.pushback.since < outage {
 		return 0
@@ -46,8 +47,9 @@ func (p *contention) awayFor(now int64) int64 {
 	return max(0, p.cold.pushback.until-now)
 }
 
-// staysAway reports whether to refuse work because the downstream would refuse it. One piece
-// of work in each tenth of the named time finds out when that ends.
+// staysAway reports whether to refuse work because the downstream would refuse it. In each tenth of
+// the named time one piece of work is sent all the same, to find out when the downstream serves
+// again.
 func (s *slots) staysAway(now int64) bool {
 	return s.flags&pushed != 0 && s.contention.awayFor(now) > 0 && now < s.contention.cold.pushback.next
 }

@@ -2,14 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// records is the free list of records, last in, first out. In place of a weight each record
-// holds the number of records from it downwards: a count beside the list would put a limiter
-// into the next size class.
+// records is the free list of records, last in, first out. In place of a weight each record holds
+// the length of the list from itself on: a count beside the list would put a limiter into the next
+// size class.
 type records struct{ top *reply.Record }
 
-// mostFree bounds the free list after a burst, to 2 KiB. With bursts of 100 pieces of work
-// that all end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29
-// bytes, a whole record.
+// mostFree bounds the free list after a burst, to 2 KiB. With bursts of 100 pieces of work that all
+// end before the next burst, a piece then allocates 11 bytes on average. With bursts of 1,000
+// pieces it allocates 29 bytes, nearly a whole record.
 const mostFree = 64
 
 func (f *records) use(weight int, now int64) *reply.Record {

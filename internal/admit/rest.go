@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Slots rest after work that the downstream refused, for as long as the law plans. A refusal
-// comes at once, so that a slot without rest sends many times the work of other slots, and
-// nearly all of it is refused. The law sees neither the resting slots nor their time.
+// Slots rest after work that the downstream refused, for as long as the law plans. A refusal comes
+// at once, so that a slot without rest sends many times the work of other slots, and nearly all of
+// this work is refused. The law sees neither the resting slots nor their time.
 
-// rests are the slots that rest, the next one to end first.
+// rests has the slots that rest, ordered by the end of their rest.
 type rests struct {
 	list   []rest
 	weight int64

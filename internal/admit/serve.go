@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// serve hands free slots to waiters, here and in the rest of the group, and ends a shutdown
-// when no work is left.
+// serve hands free slots to the waiters of the node and then of its group. It ends a shutdown when
+// no work runs or waits.
 func (n *Node) serve(now int64, fx *Effects) {
 	for n.serveOne(now, fx) {
 	}
@@ -22,7 +22,7 @@ func (n *Node) serve(now int64, fx *Effects) {
 	n.endDrain()
 }
 
-// endDrain closes the channel that Drain returned if nothing runs or waits.
+// endDrain closes the channel that Drain returned if no work runs or waits.
 func (n *Node) endDrain() {
 	if c := n.slots.contention; c != nil && c.cold != nil && c.cold.empty != nil && n.slots.running() == 0 && n.queue.Len() == 0 {
 		close(c.cold.empty)
@@ -30,7 +30,8 @@ func (n *Node) endDrain() {
 	}
 }
 
-// serveOne answers one waiter if it can.
+// serveOne answers the next waiter. It reports false if there is no waiter, or if the waiter has to
+// wait on.
 func (n *Node) serveOne(now int64, fx *Effects) bool {
 	w := n.next(now, fx)
 	if w == nil {
@@ -80,7 +81,7 @@ func (n *Node) answer(w *queue.Waiter, verdict reply.Verdict, now int64) {
 	}
 }
 
-// admit starts the work of a waiter. Its latency counts from here: time in the queue says
+// admit starts the work of a waiter. The latency counts from here, because time in the queue says
 // nothing about the downstream.
 func (n *Node) admit(w *queue.Waiter, now int64) {
 	w.Verdict = reply.Admitted
@@ -121,7 +122,7 @@ func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.events.next()
 }
 
-// refuse counts a refusal and returns when to come back.
+// refuse counts a refusal and returns the delay of a retry.
 func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	n.slots.hear(v, weight)
 	n.slots.contended().count(v)
@@ -135,13 +136,13 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	return n.slots.retryAfter(weight, ahead, n.last)
 }
 
-// soonest is the least time until a waiter looks again. It is notified of a better time only
-// if that is earlier by this much.
+// soonest is the least time until a waiter looks again. A waiter is notified of an earlier time
+// only if that time is earlier by more than soonest.
 const soonest = int64(time.Millisecond)
 
 // recheckSooner makes w, the first waiter, look again when the pace or a resting slot lets it
-// start, because no other call may come at that moment. The waiters behind it need no notice:
-// once w starts, the next one is first.
+// start, because no other call may come at that moment. The waiters behind it need no notice: once
+// w starts, the next waiter is first.
 func (s *slots) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
 	var due int64
 	switch {

@@ -16,8 +16,8 @@ type Settings struct {
 	QueueSize    int           // 0 depends on the order
 	QueueTimeout time.Duration
 	Order        queue.Order
-	Tenants      int  // how many tenants have a share each, 0 for no fairness
-	Shadow       bool // admit everything, count the refusals of a live node
+	Tenants      int  // tenants that have a share each, 0 for no fairness
+	Shadow       bool // admit all work, count the refusals of a live node
 	Observed     bool // report changes and number events
 	Cumulative   bool // accumulate a window.Cumulative
 
@@ -31,7 +31,8 @@ type Settings struct {
 	// Resumed is the limit from which an update continues, 0 for the current one.
 	Resumed int
 
-	// For a node in a group: nil to keep its allocation, or for no reserve and a share of 1.
+	// Allocation is for a node in a group. With nil a node keeps its allocation, and a new node has
+	// no reserve and a share of 1.
 	Allocation *Allocation
 }
 
@@ -66,5 +67,5 @@ func (c *conf) bounds(limit int32) law.Bounds {
 	return law.Bounds{Min: int(c.min), Max: int(c.max), Initial: int(limit)}
 }
 
-// span bounds a duration so that adding a few to any time does not overflow.
+// span bounds a duration so that the sum of a time and a few durations does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }

@@ -20,7 +20,7 @@ func (n *Node) setShadow(on bool, now int64, fx *Effects) {
 	}
 }
 
-// admitAll admits the waiters, unless their time is up.
+// admitAll admits the waiters, apart from waiters whose time is up or whose deadline cannot be met.
 func (n *Node) admitAll(now int64, fx *Effects) {
 	for n.queue.Len() > 0 {
 		w, verdict := n.queue.Oldest(), reply.Admitted
@@ -48,7 +48,8 @@ func (s *slots) beginShadow(now int64, r reach) {
 	s.flags.set(shadow, true)
 }
 
-// endShadow makes the real work count again. Work above the limit does not judge it.
+// endShadow makes the real work count again. The work that already runs may exceed the limit, and
+// does not judge it.
 func (s *slots) endShadow(now int64, r reach) {
 	v := s.double()
 	s.free(s.inflight - v.Running)

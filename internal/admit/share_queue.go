@@ -2,20 +2,20 @@ package admit
 
 import "container/heap"
 
-// A shareQueue holds the members that wait for their group's slots, whichever work waits in
-// them. Members that stay within their entitlement with their next work go first, and among
-// these the one that would hold least for its share. Then comes the member that has borrowed
-// least for its share. Equal members take turns, by share. See decision 0007.
+// A shareQueue holds the members that wait for their group's slots. Members that stay within their
+// entitlement with their next work go first, and among these members the member that would hold
+// least for its share. Then comes the member that has borrowed least for its share. Equal members
+// take turns, by share. See decision 0007.
 type shareQueue struct {
 	claims, turns memberHeap
-	turn          float64 // of the member last served by turn
+	turn          float64 // turn of the member last served by turn
 	arrivals      uint64
 }
 
 // A position is the place of a member in the queue.
 type position struct {
-	turn    float64  // slots it got by turn, for its share
-	arrival uint64   // when it came or was last served
+	turn    float64  // slots that the member got by turn, for its share
+	arrival uint64   // when the member came or was last served
 	weight  int32    // of its next work
 	at      [2]int32 // in the heaps, or none
 }
@@ -26,8 +26,8 @@ func (p *position) taken() bool { return p.at[byTurn] != none }
 
 func (q *shareQueue) empty() bool { return len(q.turns.members) == 0 }
 
-// first returns the next member to serve. The queue must not be empty. Level is the worth of
-// a share.
+// first returns the next member to serve. The queue must not be empty. Level is the present worth
+// of a thousandth of a share.
 func (q *shareQueue) first(level float64) *member {
 	if m := q.claims.members[0]; m.claim() <= level {
 		return m
@@ -71,8 +71,8 @@ func (q *shareQueue) drop(m *member) {
 	}
 }
 
-// fix reorders m after its slots or allocation changed. Turns that it could not have had
-// while it held more than others are not made up for.
+// fix reorders m after its slots or allocation changed. A member gets no compensation for turns
+// that it missed while it held more than other members.
 func (q *shareQueue) fix(m *member) {
 	if m.position.taken() {
 		m.position.turn = max(m.position.turn, q.turn)
@@ -101,7 +101,8 @@ const (
 	byTurn
 )
 
-// before reports whether a is served before b. Among equal claims the one served last yields.
+// before reports whether a is served before b. Among members with equal claims the member served
+// last comes last.
 func (o order) before(a, b *member) bool {
 	if o == byClaim {
 		if x, y := a.claim(), b.claim(); x != y {

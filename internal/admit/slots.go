@@ -8,9 +8,9 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// slots holds the resources that work takes to start: slots below the limit, the cap and, in
-// a group, the group's limit; and the pace. It also holds their measurements: the latency and
-// the drain rate. It does not know the waiters or the law.
+// slots holds the resources that work takes to start: slots below the limit, the cap and, in a
+// group, the group's limit; and the pace. It also holds their measurements: the latency and the
+// drain rate. slots knows neither the waiters nor the law.
 type slots struct {
 	mu         sync.Mutex
 	member     *member // nil without a group
@@ -21,7 +21,7 @@ type slots struct {
 	meter      *window.Meter
 	contention *contention // nil until the limit is reached
 	lookback   int64
-	own        records // not in a group
+	own        records // for a node without a group
 }
 
 // flags are the conditions that keep a request off the fast path of Acquire.
@@ -36,7 +36,7 @@ const (
 	capped
 	holding // some work in flight was measured
 	alone   // a law finds the limit, so that work heavier than the limit may run alone
-	pushed  // the downstream refused the last work with a telling outcome
+	pushed  // the downstream refused the last work whose outcome says whether it serves work
 	resting // slots of refused work rest
 )
 
@@ -59,7 +59,7 @@ func (s *slots) admits(weight int) bool {
 	return (room || taken == 0 && s.runsAlone(weight)) && s.pace().ready()
 }
 
-// ceiling is the most that may be in flight.
+// ceiling is the greatest weight that may be in flight.
 func (s *slots) ceiling() int32 {
 	if s.flags&capped != 0 {
 		return min(s.limit, s.contention.cold.cap)
@@ -70,13 +70,14 @@ func (s *slots) ceiling() int32 {
 // awaitsCap reports whether the cap holds work back before the limit does.
 func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
 
-// runsAlone reports whether work that is heavier than the limit may run once nothing else does. A
-// law that has lowered its limit below the weight of all work would otherwise never see any again.
+// runsAlone reports whether work that is heavier than the limit may run once no other work runs. A
+// law that has lowered its limit below the weight of all work would otherwise never see work again.
 func (s *slots) runsAlone(weight int) bool {
 	return s.flags&alone != 0 && (s.flags&capped == 0 || weight <= int(s.contention.cold.cap))
 }
 
-// tooHeavy reports whether work of the given weight has no room even alone. A cap is for a while.
+// tooHeavy reports whether work of the given weight has no room even alone. A cap of the node is
+// temporary, so it does not count.
 func (s *slots) tooHeavy(weight int) bool {
 	return weight > int(s.limit) && s.flags&alone == 0 || s.member != nil && s.member.excludes(int64(weight))
 }
@@ -102,7 +103,7 @@ func (s *slots) take(weight int, now int64) {
 // measuring is the work in flight that was not measured yet.
 func (s *slots) measuring() int64 { return s.inflight - s.held() }
 
-// held is the weight of held slots, in shadow mode that of virtual work.
+// held is the weight of held slots, in shadow mode of the held slots of virtual work.
 func (s *slots) held() int64 {
 	if s.flags&holding == 0 {
 		return 0
@@ -110,8 +111,8 @@ func (s *slots) held() int64 {
 	return s.contention.cold.held
 }
 
-// records returns the node's records or, in a group, the group's: an idle node then keeps
-// none.
+// records returns the node's records or, in a group, the group's: an idle node in a group then
+// keeps no records.
 func (s *slots) records() *records {
 	if s.member != nil {
 		return &s.member.group.records
@@ -142,7 +143,7 @@ func (s *slots) free(weight int64) {
 	}
 }
 
-// saturated reports whether the limit, the group or the pace holds work back.
+// saturated reports whether the limit, the cap, the group or the pace holds work back.
 func (s *slots) saturated() bool { return s.saturatedBeside(s.resting()) }
 
 func (s *slots) saturatedBeside(resting int64) bool {
@@ -185,8 +186,8 @@ func (s *slots) hear(v reply.Verdict, weight int) {
 	}
 }
 
-// bookWait books how long work that started waited: for the limit, which the law sees, for
-// the group, for the cap, or for the pace if the limit has room to spare.
+// bookWait books the wait of work that starts. The law sees only a wait for the limit, and not a
+// wait for the group, for the cap, or for the pace while the limit has room.
 func (s *slots) bookWait(waited int64) {
 	switch {
 	case s.awaitsGroup():
@@ -198,8 +199,8 @@ func (s *slots) bookWait(waited int64) {
 	}
 }
 
-// longestRetryAfter bounds the time of a refusal. The estimate is of this moment, and a
-// client that stays away for longer than half a minute gets no better one.
+// longestRetryAfter bounds the time of a refusal. The estimate is for the present state, and would
+// be no better for a client that stays away for longer than half a minute.
 const longestRetryAfter = 30.0
 
 // backlog is the running and waiting work of a node.
@@ -209,11 +210,11 @@ type backlog struct {
 	weight  int64
 }
 
-// retryAfter is the time until the current running and waiting work has drained and the pace
-// has room for work of the given weight. Earlier, only a slot or two come free, and all
-// refused clients would try for them: 40 clients of ten slots tried 2,200 times a second and
-// not 320. Refusals are not counted, because a client that tries often would be taken for
-// many.
+// retryAfter is the time until the current running and waiting work has drained and the pace has
+// room for work of the given weight. Before that time only a slot or two come free, and all refused
+// clients would try to get these slots: 40 clients of ten slots tried 2,200 times a second and not
+// 320 times. Refusals are not counted, because a client that tries often would count as many
+// clients.
 func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	seconds := 0.0
 	if rate := s.turnover(b.running, now); rate > 0 {
@@ -226,8 +227,8 @@ func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
 }
 
-// turnover is how many pieces of work end in a second: the drain rate or, if unknown, the
-// running pieces over the recent latency, by Little's law. It is 0 if neither is known.
+// turnover is the number of pieces of work that end in a second: the drain rate or, if unknown, the
+// running pieces over the recent latency, by Little's law. It is 0 if neither rate is known.
 func (s *slots) turnover(running int, now int64) float64 {
 	if rate := s.contention.drainRate(now, s.lookback); rate > 0 || s.meter == nil {
 		return rate
@@ -246,7 +247,7 @@ func (s *slots) running() int64 {
 	return s.inflight
 }
 
-// realMeter measures the real work; nil if there never was any.
+// realMeter returns the meter of the real work, nil if no work ever ran.
 func (s *slots) realMeter() *window.Meter {
 	if s.flags&shadow != 0 {
 		return s.contention.cold.virtual.Meter

@@ -12,7 +12,7 @@ import (
 type State struct {
 	Limit, Min, Max  int
 	InFlight, Queued int
-	Resting          int // weight of the slots of refused work
+	Resting          int // weight of the resting slots of refused work
 	Shadow           bool
 	Recent           window.Recent
 	Age              time.Duration
@@ -31,7 +31,7 @@ type State struct {
 	Decided                              law.Reason // the law's last reason
 }
 
-// Idle reports whether nothing runs or waits in the node.
+// Idle reports whether no work runs or waits in the node.
 func (n *Node) Idle() bool {
 	n.slots.lock()
 	defer n.slots.unlock()
@@ -59,8 +59,8 @@ func (n *Node) Settings() Settings {
 	}
 }
 
-// State reads the node and changes nothing: no window is closed. The copies get its
-// cumulative measurements from the same moment.
+// State reads the node and changes nothing: no window is closed. The copies get the node's
+// cumulative measurements of the same moment.
 func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	raw := window.NewRaw()
 	s := n.Read(now, raw, copies...)
@@ -68,8 +68,8 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	return s
 }
 
-// Read is State for a reader of many nodes. It leaves Recent to the reader, who computes it
-// from the raw measurements without the lock.
+// Read is State for a reader of many nodes. It leaves Recent empty: the reader computes it from the
+// raw measurements without the lock.
 func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) State {
 	raw.Clear()
 	n.slots.lock()

@@ -51,10 +51,9 @@ func (n *Node) arrange(s Settings, now int64, fx *Effects) {
 }
 
 // Update applies new settings and a new law to a running node, or neither if the law returns an
-// error. The old law keeps its state if the controller can be retuned;
-// otherwise a new one starts from the current limit. Running and waiting work is left alone.
-// A law that panics after its controller is made does not keep the settings from being
-// applied.
+// error. The old law keeps its state if the controller can be retuned; otherwise a new controller
+// starts from the current limit. Running and waiting work is left alone. The settings apply even if
+// the law panics after its controller was made.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.slots.lock()
 	defer n.slots.unlock()

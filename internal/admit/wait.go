@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Join answers the waiter at once if possible, and otherwise queues it. Its owner is then
-// woken when it is answered, unless it leaves before.
+// Join answers the waiter at once if possible, and otherwise queues it. The owner of a queued
+// waiter is woken when the waiter is answered, unless the waiter leaves before.
 func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.slots.lock()
 	defer n.slots.unlock()
@@ -38,8 +38,8 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 }
 
 // Full answers as Acquire and then Join would, but takes no slot and no place in the queue. A
-// refusal counts as one, just as theirs would. Admitted and Waiting are the answers at this
-// moment, and leave the node as it was. A node in shadow mode is never full.
+// refusal counts as a refusal by Acquire or Join does. Admitted and Waiting are the answers of this
+// moment, and give the waiter no place. A node in shadow mode is never full.
 func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.slots.lock()
 	defer n.slots.unlock()
@@ -62,7 +62,7 @@ func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	return verdict
 }
 
-// enqueue joins w to the queue, or asks it in another way, and returns the queue's verdict.
+// enqueue passes w to a method of the queue, such as Join, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
 		n.queue = queue.New(n.conf.order)
@@ -78,10 +78,10 @@ func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) re
 // joining is Join of a queue, or another method like it.
 type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) (reply.Verdict, queue.Chain)
 
-// Leave is called by the owner of a waiter to give up, because its caller is gone or its time
-// in the queue is up. A waiter that was answered meanwhile keeps its answer, and its owner is
-// woken as usual. But if it was admitted for a caller that is gone, its slot and its tokens of
-// the pace go to the next waiter. Totals never fall, so it counts as admitted and ignored.
+// Leave is called by the owner of a waiter to give up, because its caller is gone or its time in
+// the queue is up. A waiter that was answered meanwhile keeps its answer, and its owner is woken as
+// usual. But if the waiter was admitted and its caller is gone, its slot and its tokens of the pace
+// go to the next waiter. Totals never fall, so its work counts as admitted and ignored.
 func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
 	n.slots.lock()
 	defer n.slots.unlock()
@@ -103,9 +103,9 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Recheck is called by the owner of a waiter when its Patience is over, or when it was
-// notified: then told is set, and the waiter may be notified again. A waiter past its time in
-// the queue leaves it; one that a pace holds back starts if it can, and otherwise keeps
+// Recheck is called by the owner of a waiter when its Patience is over, or after a notice. After a
+// notice told is set, and the waiter may be notified again. A waiter past its time in the queue
+// leaves the queue. A waiter that a pace or a rest holds back starts if it can, and otherwise keeps
 // waiting.
 func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
 	n.slots.lock()

@@ -7,8 +7,8 @@ func (n *Node) tooHeavy(weight int) bool {
 	return weight > int(n.conf.max) || n.slots.tooHeavy(weight)
 }
 
-// SetWeight changes the slots of running work, and the tokens that it took of the pace. Slots
-// that it gives up go to waiters. Additional slots may exceed the limit. If the ticket is
+// SetWeight changes the slots of running work, and the tokens of the pace that the work took. Slots
+// that the work gives up go to waiters. Additional slots may exceed the limit. If the ticket is
 // back, nothing changes.
 func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.slots.lock()

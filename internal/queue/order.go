@@ -9,7 +9,7 @@ type Order uint8
 var orders = [...]struct {
 	start     func() discipline
 	size      int  // the size for a setting of 0
-	deadlines bool // deadlines decide which waiter is served, so the queue measures whether they differ
+	deadlines bool // deadlines decide the order, so the queue measures their spread
 }{
 	FIFO:     {start: func() discipline { return fifo{} }},
 	Adaptive: {start: func() discipline { return &adaptive{} }, size: 1000, deadlines: true},
