@@ -98,8 +98,8 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 }
 
 // Pushback sets how long the downstream, which refused the work, asked to stay away: by
-// Retry-After, or by RetryInfo of gRPC. The permit must still be given back, with
-// [Overloaded]. Done and [Limiter.Do] do both for a [*RefusedError].
+// Retry-After, or by RetryInfo of gRPC. The permit must still be given back, with [Overloaded].
+// Done and [Limiter.Do] make both calls for a [*RefusedError].
 //
 // Once the downstream has refused all work for a second, and 32 pieces of work in a row, the
 // limiter itself refuses work ([ErrPushback]) until the time has passed, and for at most 30 s.

@@ -66,13 +66,13 @@ type Snapshot struct {
 	// With [Config].Histograms; nil and 0 without.
 	Latencies  *histogram.Snapshot `wire:"latencies"`   // of successes
 	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of work that waited and was then admitted
-	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes
+	Peak       int                 `wire:"peak"`        // most work in flight in the last one to two minutes
 
 	// For a limiter in a bulkhead.Set with a cap; the zero values otherwise.
 	Reserved  int           `wire:"reserved"`      // slots kept for it
-	Share     float64       `wire:"share"`         // its weight relative to the others
+	Share     float64       `wire:"share"`         // its weight relative to the other shares
 	Entitled  float64       `wire:"entitled"`      // slots of the cap that it is entitled to now, its reserve included
-	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond Entitled, given back as work ends
+	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond Entitled
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 

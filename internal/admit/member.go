@@ -5,7 +5,7 @@ import "math"
 // An Allocation is a node's part of its group's slots.
 type Allocation struct {
 	Reserved int     // slots that are never lent, at most Bounds.Max
-	Share    float64 // part of the unreserved slots, relative to the shares of other nodes; to a thousandth
+	Share    float64 // part of the unreserved slots, relative to the other shares; to a thousandth
 }
 
 // A member is a group's compact record of a node. It is guarded by the group's lock.

@@ -19,7 +19,7 @@ func (a *adaptive) screen(w *Waiter, o outlook) reply.Verdict {
 	if w.HasDeadline() {
 		w.latest = w.Deadline - o.service
 	}
-	w.expires = min(w.expires, w.latest+1) // its timer fires even if nothing else happens
+	w.expires = min(w.expires, w.latest+1) // its timer fires even without another call
 	expected := o.now + o.service
 	if o.mixed && !a.lanes[w.Lane].stands(o.now) {
 		expected += o.wait

@@ -10,9 +10,9 @@ type Cumulative struct {
 	peak      peak
 }
 
-// NewCumulative returns a Cumulative with room for a copy of most others without an allocation,
-// because a meter is copied under a lock. Latencies seldom spread over more than twelve octaves, a
-// factor of 4096.
+// NewCumulative returns a Cumulative with room for a copy of most Cumulatives without an
+// allocation, because a meter is copied under a lock. Latencies seldom spread over more than twelve
+// octaves, a factor of 4096.
 func NewCumulative() *Cumulative {
 	const octaves = 12
 	return &Cumulative{
