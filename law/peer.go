@@ -35,8 +35,8 @@ func (r Report) Valid() bool {
 type Advice struct {
 	Members int           `json:"members"` // limiters that take part
 	NoLoad  time.Duration `json:"no_load"` // latency without load by all reports, 0 if unknown
-	Slower  float64       `json:"slower"`  // NoLoad over the no-load latency of the limiter, 0 if either is unknown
-	Share   float64       `json:"share"`   // the fair target over the target of the limiter, 0 if the limiter has enough slots
+	Slower  float64       `json:"slower"`  // NoLoad over the limiter's no-load latency, 0 if unknown
+	Share   float64       `json:"share"`   // fair target over the limiter's target, 0 for no change
 }
 
 // Valid reports whether the numbers of an advice are possible.

@@ -16,69 +16,71 @@ import "time"
 //
 // # The law
 //
-// A window has the concurrency n, the throughput X, and the latency R. R is the geometric
-// mean of Little's n/X and of the mean latency of all work that ended. Little's n/X reacts at
-// once, but completions in waves mislead it; the mean latency is never misled, but late.
+// A window has the concurrency n, the throughput X, and the latency R. R is the geometric mean of
+// Little's n/X and of the mean latency of all work that ended. Little's n/X reacts at once, but
+// completions in waves mislead it; the mean latency is never misled, but is late.
 //
-// B is the no-load latency and G the target latency: 1.65 B at the start. Probes that find a queue
-// lower the factor by the work that they measure, down to 1.3 + 0.7/n. It rises again if B rises
-// or is in doubt, or if a probe finds no queue. Doubt ends at a tick that all limiters share, so it
-// lasts if B is above half a second. With a budget, G is at most half of the budget, and at least
-// 1.1 B. The budget is a setting, or else the median of the time left to work when it arrives, if
-// most work has a deadline. Deadlines below B are left out.
+// B is the no-load latency and G the target latency: 1.65 B at the start. A probe that finds a
+// queue lowers the factor, down to 1.3 + 0.7/n, and lowers it more the more work it measures. The
+// factor rises again if B rises or is in doubt, or if a probe finds no queue. Doubt ends at a tick
+// that all limiters share. Limiters with a B above half a second have no such tick, so their doubt
+// lasts. With a budget, G is at most half of the budget, and at least 1.1 B. The budget is a
+// setting, or else the median of the time left to work when it arrives, if most work has a
+// deadline. Deadlines below B are left out.
 //
 // The first move that fits answers the window:
 //
-//   - wait: too little work ended. After a fan-out to an idle server, the law waits for the rest.
+//   - wait: too little work ended. After a fan-out to an idle server, the law waits for most of the
+//     calls.
 //   - fail: hardly anything succeeds, and the work hangs until it times out or its callers leave.
 //     The limit goes to half of the work in flight, even if it was not reached. Once work succeeds
 //     again, the limit climbs as in a start.
 //   - leave: the limit was never reached, so there is no evidence against it.
-//   - probe: at a tick, and if work in a limiter that has just started takes long. The limit
-//     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
-//     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
-//     latency, as it is at the least limit. A latency near B ends the probe early. After B rose,
-//     it does not at the next tick that all limiters share, every 16 s: the queue of limiters that
-//     did not probe may have raised B.
+//   - probe: a tick has come, or work in a limiter that has just started takes long. The limit goes
+//     to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there. Above 0.5
+//     there is still a queue, and the limit is lowered again; else R is the no-load latency, as it
+//     is at the least limit. A latency near B ends the probe early. After a rise of B, it does not
+//     end the probe at the next tick that all limiters share, which comes every 16 s: the queue of
+//     limiters that did not probe may have raised B.
 //   - yield: the downstream refuses more than 4% of the work, or so much work ends too late: it ran
-//     out of time, or its caller has left. The limit goes to the work that the downstream served
-//     at a time, or down by half of the late share. If cuts do not lower the share, load is not
-//     its cause. The limit returns, and 4% counts from this share on, until a probe finds a lower
-//     one.
-//   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
-//     rises if it was reached. Where many windows are so, no tick probes, and no latency lowers the
-//     limit.
+//     out of time, or its caller has left. The limit goes to the work that the downstream served at
+//     a time, or down by half of the late share. If cuts do not lower the share, load is not its
+//     cause. The limit returns, and 4% counts from this share on, until a probe finds a lower
+//     share.
+//   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit rises
+//     if it was reached. While many windows are of this kind, no tick starts a probe, and no
+//     latency lowers the limit.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
 //   - hold: R is far above G, and lowering the limit did not help. So the work became slower, and
 //     the limit stays until the next tick.
 //   - steer: the target is multiplied by the square root of G/R, or by up to 2 if R is below
 //     1.3 B. Then sqrt(target)/4 is added, which makes the shares of replicas equal.
 //
-// After a yield the limit has a ceiling. From window to window it rises by one slot, then by two
-// and so on; after late work, only while there is hardly a queue. A window with refused work takes
-// 0.8 of that work off it, and 3%. Meanwhile the slot of refused work rests for B ([Plan].Rest), so
-// that the refused share is the share of slots that are too many. Below 20 slots, windows and rests
-// are longer in proportion.
+// After a yield the limit has a ceiling. From window to window the ceiling rises by one slot, then
+// by two and so on; after late work, only while there is hardly a queue. A window with refused work
+// takes 0.8 of that work off the ceiling, and 3% of the ceiling. Meanwhile the slot of refused work
+// rests for B ([Plan].Rest), so that the refused share is the share of slots that are too many.
+// Below 20 slots, windows and rests are longer in proportion.
 //
-// A limiter starts with four slots, unless its configuration gives another number, and doubles
-// them from window to window until the latency rises or the limit is not reached: a thrashing
-// server gives no answers to learn from. Work of a quarter of a second and more is probed before.
-// Work of a second and more first goes up to 20 slots, or to the number that the configuration
-// gives, and bursts on an idle server start there. So does rare work, whose windows become twice
-// as long at each idle time. Work of more than a second that begins together ends together, so
-// each window of its climb waits for as much work as fills the limit once. If R is above 4 n B in
-// the first window that reaches the limit, no queue explains it. The limit stays for a window,
-// and if R is above 8 n B there, B is the latency of quicker work, and R takes its place.
-// Limiters that learn together keep the B that they share.
+// A limiter starts with four slots, unless its configuration gives another number, and doubles them
+// from window to window until the latency rises or the limit is not reached: a thrashing server
+// gives no answers to learn from. Work of a quarter of a second and more is probed before this
+// climb. Work of a second and more first goes up to 20 slots, or to the number that the
+// configuration gives, and bursts on an idle server start there. Rare work starts there too, and
+// its windows become twice as long at each idle time. Work of more than a second that begins
+// together ends together, so each window of its climb waits for as much work as fills the limit
+// once. If R is above 4 n B in the first window that reaches the limit, no queue explains it. The
+// limit stays for a window, and if R is above 8 n B there, B is the latency of quicker work, and R
+// takes its place. Limiters that learn together keep the B that they share.
 //
 // # When it fails
 //
 //   - A deadline near the no-load latency that the work does not carry: the law cannot know that a
 //     little queue is too much. Set Budget.
-//   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
-//     the throughput.
-//   - Work of which a few in a hundred take a thousand times as long as the rest: it keeps 85 to 89%
+//   - A server whose latency rises long before its throughput stops rising: the law keeps 80 to 90%
 //     of the throughput.
+//   - Work of which a few in a hundred take a thousand times as long as the rest: the law keeps 85
+//     to 89% of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
 //   - Long work that all takes equally long: a fresh limiter takes about ten latencies to find B, and
 //     then one for each doubling. Set [github.com/weir-go/weir.Config].Initial.
@@ -110,8 +112,8 @@ type Setpoint struct {
 	// queue. 0 means to use only the deadlines of the work.
 	Budget time.Duration
 
-	// Without names a move that the law must not make, to measure the worth of the move.
-	// Empty in production.
+	// Without names a move that the law must not make, to measure the worth of the move. It is
+	// empty in production.
 	Without string
 }
 

@@ -9,8 +9,8 @@ import (
 // A setpointController costs little until the limit is first reached.
 type setpointController struct {
 	Setpoint
-	planned   Plan       // the last; an idle time keeps it, or looks back further
-	regulator *regulator // once the limit was reached
+	planned   Plan       // the last plan; an idle time keeps it, or looks back further
+	regulator *regulator // nil until the limit is reached
 	least     float64    // least latency so far, in seconds
 	usual     float32    // limit for bursts on an idle server and for long work
 	calm      bool       // a window was neither saturated nor filling, so least is without load
@@ -103,9 +103,9 @@ const (
 	// startLimit is the limit to start from. With 10, shared servers score 2.5 points less, with 20
 	// they score 8 less.
 	startLimit = 4
-	// usualLimit is the initial limit of other laws. Setpoint goes there if bursts reach an
-	// idle server, or if work has been in flight for more than quickSpan, unless the configuration
-	// gives the initial limit. Work that took longer climbs to it before a look.
+	// usualLimit is the initial limit of other laws. Setpoint goes there if bursts reach an idle
+	// server, or if work has been in flight for more than quickSpan, unless the configuration gives
+	// the initial limit. Work that took longer than quickSpan climbs to this limit before a probe.
 	usualLimit = 20
 )
 
@@ -194,7 +194,7 @@ func (c *setpointController) leave(r reading) Decision {
 	return Decision{Limit: r.limit, Reason: Reason{Unused, Average, r.latency, r.latency}, Next: p}
 }
 
-// resumed gives up a probe and returns the limit before it.
+// resumed gives up a running probe and returns the limit from before the probe.
 func (c *setpointController) resumed(r reading) float64 {
 	if k := c.regulator; k != nil && k.test.running {
 		k.test.running = false

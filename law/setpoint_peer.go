@@ -7,15 +7,16 @@ import (
 )
 
 const (
-	// fairGain is the share of a difference to the fair target that a limiter gives up at once, as
-	// a power. With 0.5 Jain's index is 0.006 lower, with 1 shared systems score 0.3 points less.
+	// fairGain is an exponent: a limiter multiplies its target by the ratio of the fair target to
+	// its target, to this power. With 0.5 Jain's index is 0.006 lower, with 1 shared systems score
+	// 0.3 points less.
 	fairGain = 0.7
-	// mostAdvised bounds a factor of the other limiters, which may be nonsense.
+	// mostAdvised bounds a factor in advice, because the reports of other limiters may be nonsense.
 	mostAdvised = 4
 )
 
-// Report returns the state for the other limiters of the downstream. Before the limit was reached
-// nothing is known.
+// Report returns the state for the other limiters of the downstream. Before the limit was reached,
+// the report is zero.
 func (c *setpointController) Report() Report {
 	k := c.regulator
 	if k == nil {
@@ -31,8 +32,8 @@ func (c *setpointController) Report() Report {
 	return r
 }
 
-// Advise takes away the differences to the other limiters. A probe must not mix two no-load
-// latencies, so it takes nothing.
+// Advise reduces the differences to the other limiters. During a probe it takes only the number of
+// members, because a probe must not mix two no-load latencies.
 func (c *setpointController) Advise(a Advice) {
 	c.members = uint16(min(max(a.Members, 0), math.MaxUint16))
 	k := c.regulator

@@ -12,26 +12,26 @@ import (
 const (
 	leastSettle = 0.01 // seconds
 	leastSpan   = 0.02 // seconds
-	quickSpan   = 1.0  // seconds that a window may always last, and
-	slowSpan    = 3.0  // if fewer than slowDone end in that time, and may wait for samples
-	// firstAge is the same for the first window. With 3 s, work of 4.4 s keeps 46% and not
-	// 97.
+	quickSpan   = 1.0  // seconds that a window may always last
+	slowSpan    = 3.0  // seconds that it may last with fewer than slowDone completions
+	// firstAge is slowSpan for the first window. With 3 s, work of 4.4 s keeps 46% and not 97.
 	firstAge = 10 * time.Second
 
 	enoughDone  = 60 // completions make a good window; 40 score 0.7 points less
 	slowDone    = 16 // completions that a window beyond quickSpan waits for
 	leastWindow = 10 // completions without which a window stays open, unless the limit is lower
 
-	bigMove = 0.3 // a change of ln limit after which all of a latency has to settle
-	// leastSettling is the share of it after the least change: after a small change, work in
-	// flight and throughput still belong together. Scores 0.2 more than 1.
+	bigMove = 0.3 // change of ln limit after which the law waits for a whole latency
+	// leastSettling is the share of a latency that the law waits after the least change: after a
+	// small change, work in flight and throughput still belong together. With 1, the law scores 0.2
+	// less.
 	leastSettling = 0.3
 
 	burstAge     = 20 // times the elapsed time that a window waits for the rest of a burst
 	mostPatience = 24 * time.Hour
 )
 
-// afresh plans windows of their own before anything is known.
+// afresh plans separate windows before a latency is known.
 var afresh = Plan{
 	Interval:   duration(leastSpan),
 	MinSamples: leastWindow,
@@ -39,8 +39,8 @@ var afresh = Plan{
 	MaxAge:     duration(slowSpan),
 }
 
-// patient plans the window after one in which too little ended: it waits for the age of the
-// running work, and then that long again.
+// patient plans the window after a window in which too little work ended. The new window waits for
+// the age of the running work, and then for the same time again.
 func (r reading) patient() Plan {
 	p := afresh
 	p.MinSamples, p.Carried = leastDone, true
@@ -57,7 +57,7 @@ func (r reading) patient() Plan {
 // extended keeps the window open until more of the burst has ended.
 func (r reading) extended() Plan {
 	p := afresh
-	p.MaxSamples = 0 // measured on, not afresh
+	p.MaxSamples = 0 // so that the window goes on
 	p.MinSamples = int(r.ended + max(math.Floor(r.last/4), 1))
 	elapsed := min(duration(r.span), mostPatience)
 	p.Interval = elapsed / 2
@@ -109,34 +109,35 @@ type ticks struct {
 	period, next int64 // nanoseconds; next is on the wall clock
 	passed       int64 // since the last tick
 	own          bool  // the last tick was not a common one
-	rare         bool  // it was one at which limiters with longer periods probe as well
+	rare         bool  // the last tick was one at which limiters with longer periods probe too
 }
 
 const (
-	// tickPeriod is the least period. Every 2 s costs 3 points on shared servers; every 8 s leaves
-	// 56% in the worst lone system, not 74.
+	// tickPeriod is the least period. With 2 s, shared servers score 3 points less; with 8 s, the
+	// worst lone system keeps 56% and not 74.
 	tickPeriod = 4 * time.Second
 	// noLoadsInTick is the least period in no-load latencies: a probe takes 3 to 10 of them.
 	noLoadsInTick = 32
 	// longProbe is the length of a probe, in seconds, above which the least period is twice as
-	// long, unless the latency is too high. Without, the log of docs/traces.md keeps 87% of the
-	// goodput and not 93. With twice the period at any latency, the slow server of weir demo keeps
-	// 44% and not 87.
+	// long, unless the latency is too high. Without this rule, the log of docs/traces.md keeps 87%
+	// of the goodput and not 93. With twice the period at any latency, the slow server of weir demo
+	// keeps 44% and not 87.
 	longProbe = 0.125
 	// rareTick is the period of the ticks at which a doubted no-load latency gets a deeper probe.
 	// Without deeper probes, shared servers score 0.6 less; with such a probe at each tick, lone
-	// systems 0.1.
+	// systems score 0.1 less.
 	rareTick = 4 * tickPeriod
-	// apart is how far apart the limiters of a server may act: how long after a tick a window may
-	// end for the limiter to take part, and how long others may take for their cuts.
+	// apart is how far apart the limiters of a server may act. A limiter takes part in a tick if
+	// its window ends within this time after the tick, and its trial waits this long for the cuts
+	// of other limiters.
 	apart = 250 * time.Millisecond
 	// brokenClock is the number of periods without a tick after which the wall clock counts
 	// as stopped.
 	brokenClock = 3
 )
 
-// due reports whether a tick is now, and finds the next one. Without a wall clock, or with a
-// stopped one, a limiter has ticks of its own. If a probe is costly, the period is twice as long.
+// due reports whether a tick is now, and finds the next tick. Without a wall clock, or with a
+// stopped clock, a limiter has ticks of its own. If a probe is costly, the period is twice as long.
 func (t *ticks) due(now int64, noLoad float64, costly bool) bool {
 	due := t.next
 	t.period = int64(tickPeriod)
@@ -158,7 +159,7 @@ func (t *ticks) due(now int64, noLoad float64, costly bool) bool {
 	return common || t.own
 }
 
-// align ends the window that would straddle the next tick with the tick.
+// align ends a window at the next tick if the window would last beyond the tick.
 func (t *ticks) align(p Plan, now int64) Plan {
 	left := time.Duration(t.next - now)
 	if now == 0 || left <= 0 || p.Settle+p.Interval+p.Interval/2 < left {

@@ -12,8 +12,8 @@ type test struct {
 	second     bool    // this window looks at the same limit once more
 	from, last point   // before the probe, and before this step
 	rate       float64 // expected rate of completions
-	least      float64 // latency so far
-	area, done float64 // over the windows at the last limit
+	least      float64 // least latency of this probe
+	area, done float64 // sum of latencies, and completions, at the last limit
 }
 
 const (
@@ -22,9 +22,9 @@ const (
 	// 0.6 score the same.
 	queueing     = 0.5
 	leastDepth   = 0.1  // a smaller step of ln n says nothing
-	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
+	goodDone     = 25   // completions of constant work in a probe; exponential work needs more
 	longWork     = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
-	probeSettles = 1.5  // latencies
+	probeSettles = 1.5  // latencies until a step is measured
 )
 
 // isTick reports whether to probe now. While long work holds the slots, a probe would wait for its
@@ -33,7 +33,7 @@ const (
 func (c *setpointController) isTick(r reading) bool {
 	k := c.regulator
 	from := k.recent.point()
-	// The share of refused work must not wait for the next probe, nor a server that became slow.
+	// Neither the share of refused work nor a server that became slow may wait long for a probe.
 	costly := c.probeSpan(from) > longProbe && k.push.ceiling == 0 && min(from.latency, r.latency) < hot*c.goal()
 	if !k.ticks.due(r.now, k.noLoad, costly) {
 		return false
@@ -85,7 +85,8 @@ func (c *setpointController) probing(r reading, to float64) Decision {
 
 func (c *setpointController) isProbing(reading) bool { return c.regulator.test.running }
 
-// probe answers a window of a probe: it goes deeper, looks again, or learns and ends.
+// probe answers a window of a probe: it lowers the limit again, repeats the window, or learns and
+// ends the probe.
 func (c *setpointController) probe(r reading) Decision {
 	k := c.regulator
 	t := &k.test
@@ -120,14 +121,15 @@ func (c *setpointController) probe(r reading) Decision {
 	return c.finish(r)
 }
 
-// isConfirmed reports whether the no-load latency needs no deeper step.
+// isConfirmed reports whether the window confirms the no-load latency, so that the probe needs no
+// deeper step.
 func (k *regulator) isConfirmed(r reading) bool {
 	doubt := r.doubt(k.variation)
 	near := k.known && r.latency*doubt > 0.85*k.noLoad && r.latency/doubt < 1.25*k.noLoad
 	return near && (!k.doubted || !k.ticks.rare)
 }
 
-// surprised reports whether to measure a latency without a queue twice: it may be a pause.
+// surprised reports whether to measure a latency without a queue twice: a pause may be its cause.
 func (k *regulator) surprised(r reading) bool {
 	if !k.known {
 		return !k.climbing
@@ -135,7 +137,7 @@ func (k *regulator) surprised(r reading) bool {
 	return r.latency > 1.25*k.noLoad
 }
 
-// learn updates the no-load latency from a probe, which may have ended without a queue.
+// learn updates the no-load latency from a probe. empty means that the probe ended without a queue.
 func (k *regulator) learn(r reading, empty bool) {
 	t := &k.test
 	k.doubted = k.doubted && !k.ticks.rare
@@ -162,9 +164,9 @@ func (k *regulator) judgeTarget(r reading) {
 	k.tolerance = float32(portable.Toward(float64(k.tolerance), to, min(t.done/enoughDone, 1)))
 }
 
-// raise raises the no-load latency. The queue of limiters that did not probe raises it as well, so
-// it is doubted. Without common ticks replicas measure their own share of the queue: a rise by 4
-// costs shared servers 9 points more.
+// raise raises the no-load latency. The queue of limiters that did not probe raises it too, so a
+// large rise is doubted. Without common ticks replicas measure their own share of the queue, so the
+// rise is small: a rise by 4 costs shared servers 9 points more.
 func (k *regulator) raise(to float64) {
 	if k.ticks.own {
 		to = min(to, nearNoLoad*k.noLoad)
@@ -190,7 +192,7 @@ func (c *setpointController) finish(r reading) Decision {
 	return Decision{Limit: to, Reason: Reason{Rebased, NoLoad, k.noLoad, k.noLoad}, Next: k.plan(r, to)}
 }
 
-// leastInProbe is how many completions a probe of a known latency needs.
+// leastInProbe is the number of completions that a probe needs if the no-load latency is known.
 func (c *setpointController) leastInProbe() float64 {
 	return max(leastWindow/c.others(), leastDone)
 }
@@ -209,7 +211,7 @@ func (c *setpointController) probeSpan(p point) float64 {
 
 // probePlan measures a step once the work in flight is down to the lowered limit. Settling for less
 // than 1.5 latencies costs eight replicas 2 points. After a downstream hung, the latency is as long
-// as it was away: without the bound of half a tick, 86% of the goodput comes back after 30 s of it,
+// as the hang: without the bound of half a tick, 86% of the goodput comes back after 30 s of it,
 // and not 100.
 func (c *setpointController) probePlan() Plan {
 	k := c.regulator

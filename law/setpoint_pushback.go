@@ -16,9 +16,9 @@ import (
 // at one pace, and a window shows how many slots are too many. Without the rest, one slot too
 // many sends work as fast as the downstream refuses it.
 //
-// Load is not the cause of all marks. A quota of one client is refused at any limit, and some
-// callers do not wait. This share is the floor: cuts do not lower it, and the law answers only
-// to the share above it.
+// Load is not the cause of all marks. Work above the quota of one client is refused at any limit,
+// and some callers do not wait. This share is the floor: cuts do not lower it, and the law answers
+// only to the share above it.
 type pushback struct {
 	ceiling float32 // of the limit, 0 if there is no ceiling
 	step    float32 // the next rise below top
@@ -35,11 +35,11 @@ type pushback struct {
 const (
 	pushbackMemory = 5.0 // seconds in which refused work fades
 	// A window with refused work takes cutRefused of that work off the ceiling. With 1, drawn
-	// downstreams serve 0.6 points less; with 0.5, one that allows a rate refuses 9.3% and not
-	// 6.3. The window also takes stepShare of the ceiling, so that larger limiters give more. With
-	// 0, eight limiters send 8% that is refused and not 3; with 0.06, they serve 0.8 points less.
-	// Above the ceiling at which work was refused, stepShare is the rise in a window. With 0.3,
-	// eight limiters send 16% that is refused and not 3.
+	// downstreams serve 0.6 points less; with 0.5, a downstream that allows a rate refuses 9.3% and
+	// not 6.3. The window also takes stepShare of the ceiling, so that larger limiters give up more
+	// slots. With 0, eight limiters send 8% that is refused and not 3; with 0.06, they serve 0.8
+	// points less. Above the ceiling at which work was refused, stepShare is the rise in a window.
+	// With 0.3, eight limiters send 16% that is refused and not 3.
 	cutRefused = 0.8
 	stepShare  = 0.03
 )
@@ -68,7 +68,7 @@ func (p *pushback) measure(r reading, noLoad float64) {
 	}
 }
 
-// judge learns the floor from the windows after cuts, in which load refuses less work.
+// judge learns the floor from the windows after cuts, in which load causes fewer refusals.
 func (p *pushback) judge(r reading) {
 	if !p.lowered {
 		return
@@ -116,8 +116,8 @@ func (p *pushback) rise() float64 {
 	return rise
 }
 
-// hasFallen reports whether cuts in a row have halved the ceiling. A trial then tells whether
-// load is the cause: without it, a quota of 20% that begins after an overload leaves 55% of the
+// hasFallen reports whether cuts in a row have halved the ceiling. A trial then shows whether load
+// is the cause: without the trial, a quota of 20% that begins after an overload leaves 55% of the
 // goodput, and not 98. Below startLimit slots a share is too rough: eight limiters of 20 slots
 // serve 95% there and not 96.
 func (p *pushback) hasFallen() bool {
@@ -130,7 +130,7 @@ func (p *pushback) isReached(r reading) bool {
 }
 
 // isQuiet reports whether the ceiling that late work set may rise: little work is late, and hardly
-// any waits. Late work shows a rise only after the time in the queue.
+// any work waits. A rise makes work late only after the time in the queue.
 func (p *pushback) isQuiet(r reading, noLoad float64) bool {
 	return r.marked < float64(p.floor+tolerable) && r.latency < nearNoLoad*noLoad && float64(p.steady) > 4*noLoad
 }
@@ -138,11 +138,12 @@ func (p *pushback) isQuiet(r reading, noLoad float64) bool {
 // rose reports whether the ceiling rose after the last window.
 func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
 
-// isSearching reports whether the law looks for the most that the downstream does not refuse.
+// isSearching reports whether the law searches for the highest ceiling at which the downstream
+// refuses no work.
 func (p *pushback) isSearching() bool { return p.ceiling > 0 && !p.late && p.trial.cuts == 0 }
 
 // cycle is the length of a window, and of a rest without a floor, in seconds: one latency. Below
-// usualLimit slots it is longer, since one slot too many is a large share of so few. With one
+// usualLimit slots it is longer, since one slot too many is a large share of so few slots. With one
 // latency, eight limiters of 20 slots send 27% that is refused, and not 6.
 func (p *pushback) cycle(noLoad float64) float64 {
 	if !p.isSearching() {
@@ -159,8 +160,8 @@ func (p *pushback) rest(noLoad float64) float64 {
 	return p.cycle(noLoad) * float64(1-p.floor)
 }
 
-// probed learns from a window of a probe. A probe lowers all limits of the downstream, and with
-// them the part of the floor that was load after all.
+// probed learns from a window of a probe. A probe lowers all limits of the downstream, and with the
+// limits the part of the floor that load causes after all.
 func (p *pushback) probed(r reading) {
 	p.low.add(r)
 	if p.floor*p.low.sent >= enoughPushback {
@@ -169,7 +170,7 @@ func (p *pushback) probed(r reading) {
 	}
 }
 
-// lower lowers the floor to a share that is smaller.
+// lower lowers the floor to the share of a tally plus its standard error, if the sum is smaller.
 func (p *pushback) lower(t *tally) { p.floor = min(p.floor, t.share()+t.deviation(p.floor)) }
 
 // hurried plans a window of the given length, in which each resting slot shows once.

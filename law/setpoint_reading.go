@@ -20,14 +20,14 @@ type reading struct {
 	failed          float64 // share of the work that ended
 	overloaded      float64 // work that the downstream refused
 	late            float64 // work whose answer came too late
-	marked          float64 // share of both
+	marked          float64 // share of the refused and the late work
 	deadline        float64 // time left to most work when it arrived, 0 without a deadline
 	fresh           float64 // mean latency of work that began and ended here, 0 if not representative
 	abandoned       float64 // work whose caller left before it ended
-	stay            float64 // how long all this work was in flight, by Little's law
+	stay            float64 // mean time in flight of the ended and abandoned work, by Little's law
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
-	filling         bool    // work in flight rose meanwhile
+	filling         bool    // work in flight rose during the window
 	asked           bool    // this is not the first call, which measured nothing
 	sojourn         float64 // mean latency of all work that succeeded
 	weight          float64 // mean weight of that work, at least 1
@@ -35,7 +35,7 @@ type reading struct {
 }
 
 const (
-	// leastDone is how many completions make a point.
+	// leastDone is the number of completions that make a point on the curve.
 	leastDone = 2
 	// heldBack is the share of arrivals beyond which the limit counts as reached.
 	heldBack = 0.01
@@ -43,8 +43,8 @@ const (
 	// burst reaching an idle server.
 	burstRise = 4
 	// burstTail is the number of mean latencies that a window waits for the rest of a burst.
-	// Without, 60 calls of which half take ten times as long as the others keep 38% instead
-	// of 96%.
+	// Without this wait, 60 calls of which half take ten times as long as the others keep 38%
+	// instead of 96%.
 	burstTail = 3
 )
 
@@ -70,7 +70,7 @@ func readingOf(w Window) reading {
 	return r
 }
 
-// isPoint reports whether enough ended for a point on the curve.
+// isPoint reports whether enough work ended for a point on the curve.
 func (r reading) isPoint() bool { return r.latency > 0 }
 
 // locate finds the point. The concurrency is not the mean over time: a burst that leaves the

@@ -9,8 +9,8 @@ import (
 // A regulator is the law's state once the limit was reached. Times are in seconds.
 type regulator struct {
 	noLoad    float64 // no-load latency
-	known     bool    // it was measured without load, or by a probe
-	doubted   bool    // a deeper probe must confirm it
+	known     bool    // noLoad was measured without load, or by a probe
+	doubted   bool    // a deeper probe must confirm noLoad
 	climbing  bool    // the limit doubles from window to window
 	start     start
 	tolerance float32 // target latency in no-load latencies
@@ -42,8 +42,8 @@ const (
 	// mostTolerance is the target latency, in no-load latencies, until probes have shown what it
 	// costs. With 1.5 lone systems score 1 point less, with 2 shared servers 2.5 less.
 	mostTolerance = 1.65
-	// leastTolerance is the same after many probes. With mostTolerance, shared servers score 1.1
-	// points less and lone systems the same.
+	// leastTolerance is the target latency after many probes. With mostTolerance, shared servers
+	// score 1.1 points less and lone systems the same.
 	leastTolerance = 1.3
 	// lastSlot, divided by the concurrency, is added to it, because one request more is a long
 	// queue if few run. Without it, harsh systems score 0.2 less.
@@ -51,22 +51,22 @@ const (
 	// followDown is the share of a lower latency that the no-load latency takes over.
 	followDown = 0.2
 	// nearNoLoad is the latency, in no-load latencies, up to which there is hardly a queue: a start
-	// doubles, the target may too, and long work may hold the slots.
+	// doubles the limit, the target may double too, and long work may hold the slots.
 	nearNoLoad = 1.3
 	// shareRise times the root of the target is added in each window. Limiters that learn together
-	// add as much as one would.
+	// add as much as one limiter with the sum of their targets would.
 	shareRise = 0.25
-	// pressing is the share of reached windows above which the target may fall. Without, 122 of
-	// 15,000 requests are refused when work becomes three times as slow.
+	// pressing is the share of reached windows above which the target may fall. Without this bound,
+	// 122 of 15,000 requests are refused when work becomes three times as slow.
 	pressing = 0.25
-	// pressedInTick is the same for a probe at a tick: with 0.05 it is 136.
+	// pressedInTick is this share for a probe at a tick. With 0.05, 136 requests are refused.
 	pressedInTick = 0.15
 	// noQueue is the latency of the first window, in n no-load latencies, above which no queue
 	// explains it: one worker serves n requests in n no-load latencies, so four limiters or more
 	// would have to start together before one worker. With 1, servers that thrash keep up to 30%
-	// less; with 8, 40 calls of 200 ms after calls of 5 ms are refused but for 10. The window after
-	// it must show twice as much. Without that window, 16 limiters of a server that thrashes keep
-	// 58% and not 85 in the 10 s after a pause of 1 s.
+	// less; with 8, all but 10 of 40 calls of 200 ms after calls of 5 ms are refused. The next
+	// window must show twice this latency. Without that window, 16 limiters of a server that
+	// thrashes keep 58% and not 85 in the 10 s after a pause of 1 s.
 	noQueue      = 4
 	peakDecay    = 10.0 // seconds
 	idleHeadroom = 4    // peaks above which a limit that is not reached falls
@@ -108,9 +108,9 @@ func (k *regulator) measure(r reading) {
 	}
 }
 
-// climb ends the climb of a start when the limit is not reached or the latency rose. A latency
-// that no queue explains is that of other work, if it lasts: quick calls came before, and now a
-// burst of slow ones. After a pause of the server it falls.
+// climb ends the climb of a start when the limit is not reached or the latency rose. If a latency
+// that no queue explains lasts, it is the latency of other work: a burst of slow calls came after
+// quick calls. After a pause of the server such a latency falls.
 func (k *regulator) climb(r reading, was start) {
 	queue, latency := r.n*k.noLoad, r.latency
 	if r.limit > usualLimit { // long work ends in waves, which mislead Little's law
@@ -233,7 +233,7 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 		k.heat = heat{}
 	}
 	switch enough := max(usualLimit, idleHeadroom*k.peak); {
-	case c.part > 0 && r.latency > goal: // the others lack what this has
+	case c.part > 0 && r.latency > goal: // the other limiters lack slots that this one has
 		to = min(to, c.part/k.used)
 		c.part = 0
 	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < nearNoLoad*k.noLoad:
@@ -248,7 +248,8 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 }
 
 // steer moves the target to bring the latency to the goal. Windows far below the target do not
-// count. While long work holds the slots, a high latency is no queue, and does not lower it.
+// count. While long work holds the slots, a high latency shows no queue, and does not lower the
+// target.
 func (c *setpointController) steer(r reading) Decision {
 	k := c.regulator
 	if ratio := c.goal() / r.latency; r.n > 0.5*k.target {
@@ -290,12 +291,12 @@ type heat struct {
 }
 
 const (
-	// hot is the factor above the target latency, or above that of the first window in the first
-	// probe, that is no chance. With 1.3 in the first probe, one start of 30 inside an overload
-	// takes 8 s.
+	// hot is the factor above the target latency, or above the latency of the first window in the
+	// first probe, that is not due to chance. With 1.3 in the first probe, one start of 30 inside
+	// an overload takes 8 s.
 	hot = 1.5
-	// helps is the elasticity of the latency below which a cut did not help, measured once
-	// the concurrency is below lowEnough of its value before.
+	// helps is the elasticity of the latency below which a cut did not help, measured once the
+	// concurrency is below lowEnough of its value before the cut.
 	helps     = 0.3
 	lowEnough = 0.75
 )

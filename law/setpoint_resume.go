@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Learned returns the limit and the no-load latency. A limit that was never reached is no
-// knowledge, and one that a probe lowers does not count.
+// Learned returns the limit and the no-load latency. A limit that was never reached gives no
+// knowledge. During a probe, Learned returns the limit from before the probe.
 func (c *setpointController) Learned(int) Knowledge {
 	k := c.regulator
 	if k == nil {

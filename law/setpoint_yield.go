@@ -14,11 +14,12 @@ type trial struct {
 const (
 	// tolerable is the share above the floor at which a trial begins.
 	tolerable = 0.04
-	// leastPushback is the refused work that shows a share, enoughPushback that measures it.
+	// leastPushback is the number of refusals that shows a share, and enoughPushback is the number
+	// that measures the share.
 	leastPushback  = 3
 	enoughPushback = 12
-	// Two cuts after the first have to lower the share to noHelp of it. Otherwise it is the
-	// floor.
+	// mostCuts allows two cuts after the first, which have to lower the share to noHelp of its
+	// value. Otherwise the share is the floor.
 	mostCuts = 3
 	noHelp   = 0.7
 	leastCut = 0.05
@@ -41,7 +42,7 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	if !p.isSearching() {
 		marked = r.overloaded
 	}
-	if c.hasQueue(r) { // otherwise the limit is not why answers are late
+	if c.hasQueue(r) { // otherwise the limit does not make answers late
 		marked += r.late
 	}
 	return marked >= leastPushback && r.marked > tolerable+2*math.Sqrt(tolerable/(r.ended+r.overloaded))
@@ -80,9 +81,9 @@ func (c *setpointController) yield(r reading) Decision {
 	if t.cuts > 0 && r.limit <= r.min || t.cuts == mostCuts && excess > noHelp*t.first {
 		return c.restore(r)
 	}
-	// A cut takes half of the share off the limit, as that of DCTCP does. With a third, ten
-	// workers whose callers leave after two latencies have 54% of their capacity in seconds 5 to
-	// 17 and not 65.
+	// A cut takes half of the share off the limit, as a cut of DCTCP does. With a third, ten
+	// workers whose callers leave after two latencies have 54% of their capacity in seconds 5 to 17
+	// and not 65.
 	to := math.Round(min(r.limit, r.peak) * (1 - max(leastCut, float64(excess)/2)))
 	switch t.cuts {
 	case 0:
