@@ -1,13 +1,12 @@
-// Http is an HTTP service whose database runs 4 queries at once, of 40 ms each: 100 requests
-// a second. Clients make 150 a second and wait for half a second.
+// Http is an HTTP service whose database runs 4 queries at once, of 40 ms each: 100 requests a
+// second. Clients make 150 requests a second and wait for half a second.
 //
 //	go run ./examples/http
 //
-// Without a limit the service answers 100 in the first second, some in the second, and then
-// none in time: requests wait for the database until their clients have left, and the
-// database works for clients that have left. With a limit it refuses the excess requests at
-// once, and answers 90 to 100 a second in time. The limiter has no setting for the capacity
-// of the database.
+// Without a limit the service answers 100 requests in the first second, some in the second, and
+// then none in time: requests wait for the database until their clients have left, and the database
+// works for clients that have left. With a limit it refuses the excess requests at once, and
+// answers 90 to 100 a second in time. The limiter has no setting for the capacity of the database.
 package main
 
 import (

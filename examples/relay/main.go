@@ -47,7 +47,7 @@ func status(err error, out io.Writer) int {
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the error says it too
+	flags.SetOutput(io.Discard) // the error has the same text
 	s := new(serving)
 	s.declare(flags)
 	if err := parse(flags, args, os.Environ()); errors.Is(err, flag.ErrHelp) {
@@ -66,8 +66,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	return s.run(ctx)
 }
 
-// parse sets the flags from the arguments, and the others from the environment: -message-rate from
-// RELAY_MESSAGE_RATE.
+// parse sets the flags from the arguments, and the flags that are not given from the environment:
+// -message-rate from RELAY_MESSAGE_RATE.
 func parse(flags *flag.FlagSet, args, environ []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -7,15 +7,18 @@ import (
 )
 
 const (
-	// mostQuiet is how many sockets may be quiet at once. Each takes 7 KB, and up to maxHeader.
+	// mostQuiet is the number of sockets that may be quiet at once. Each takes 7 KB, and up to
+	// maxHeader more.
 	mostQuiet = 1000
-	// maxHeader is how many bytes the header of a request may have, beside the 4 KB of net/http.
+	// maxHeader is the size in bytes that the header of a request may have, beside the 4 KB of
+	// net/http.
 	maxHeader = 8 << 10
 )
 
-// quiet has the sockets of a server that are not WebSockets. They send no request, a part of one,
-// or one request after another. If there are too many, a new one closes any of the others. Clients
-// send their request at once, so a flood of silent sockets closes mostly its own.
+// quiet has the sockets of a server that are not WebSockets. They send no request, a part of a
+// request, or one request after another. If there are too many, a new socket closes any of the
+// others. Clients send their request at once, so a flood of silent sockets closes mostly its own
+// sockets.
 type quiet struct {
 	mu      sync.Mutex
 	sockets map[net.Conn]struct{}

@@ -129,10 +129,10 @@ func webOf(handler http.Handler, log *slog.Logger) *http.Server {
 	}
 }
 
-// threads is the number of threads that run Go code for each processor. With one, a
-// goroutine that answers a client waits in the queue of Go's scheduler behind goroutines
-// that verify, compact and read for others, each of which runs for up to 10 ms; the system
-// prefers a thread of its own, because it has slept. TestFloods measures the effect.
+// threads is the number of threads that run Go code for each processor. With one, a goroutine that
+// answers a client waits in the queue of Go's scheduler behind goroutines that verify, compact and
+// read for others, each of which runs for up to 10 ms. With a thread of its own it runs sooner,
+// because the system prefers a thread that has slept. TestFloods measures the effect.
 const threads = 4
 
 // widen runs Go code on more threads than there are processors, unless the environment sets

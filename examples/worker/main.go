@@ -1,5 +1,5 @@
-// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 at once, of
-// 20 ms each: 400 a second. Beyond that, mails slow each other down: with twice as many,
+// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 mails at once, of
+// 20 ms each: 400 a second. Beyond that, mails slow each other down: with twice as many at once,
 // each takes four times as long.
 //
 //	go run ./examples/worker

@@ -3,10 +3,10 @@
 //
 //	scripts/all go run ./examples/writer
 //
-// Without a throttle, the writers are faster than the store merges its tables. Writes are
-// fast for a second or two, and then stall: the slowest of a second takes 300 to 900 ms. A
-// throttle admits writes at the rate of the merges. Once it knows that rate, the slowest
-// takes 20 to 60 ms, now and then more, at the cost of up to a third of the writes.
+// Without a throttle, the writers are faster than the store merges its tables. Writes are fast for
+// a second or two, and then stall: the slowest write of a second takes 300 to 900 ms. A throttle
+// admits writes at the rate of the merges. Once it knows that rate, the slowest write takes 20 to
+// 60 ms, now and then more, at the cost of up to a third of the writes.
 package main
 
 import (
@@ -86,7 +86,7 @@ func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended in
 			for ctx.Err() == nil {
 				op, err := th.Acquire(ctx, throttle.Write, 1)
 				if err != nil {
-					return // the end: the queue has room for all, so none is refused
+					return // the end: the queue has room for all writers, so it refuses none
 				}
 				began := time.Now()
 				err = db.Update(func(tx *badger.Txn) error { return tx.Set([]byte(rand.Text()), crowd.Document(4<<10)) })

@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// Show serves a dashboard on a loopback address, prints the address, and opens the user's browser:
-// the command in the variable BROWSER, or that of the system. Without a browser, the user can still
-// follow the address. Only this machine can connect; the page has to refuse requests of foreign
-// pages.
+// Show serves a dashboard on a loopback address, prints the address, and opens the user's browser.
+// The command is in the variable BROWSER, or is the command of the system. Without a browser, the
+// user can still follow the address. Only this machine can connect. The page has to refuse requests
+// of foreign pages.
 func Show(ctx context.Context, page http.Handler, messages io.Writer) (address string, end func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -97,7 +97,7 @@ func (tab *Tab) call(t testing.TB, method string, params map[string]any, result 
 	}
 }
 
-// send calls a method, of the browser before the tab is open.
+// send calls a method of the tab, or of the browser before the tab is open.
 func (tab *Tab) send(t testing.TB, method string, params map[string]any) {
 	t.Helper()
 	tab.calls++
@@ -140,7 +140,7 @@ func (tab *Tab) Open(t testing.TB, url string) {
 	tab.awaitLoad(t, loads)
 }
 
-// Follow runs a script that leads to another page, and returns when that is loaded.
+// Follow runs a script that leads to another page, and returns when the other page is loaded.
 func (tab *Tab) Follow(t testing.TB, script string) {
 	t.Helper()
 	loads := tab.loads
@@ -186,7 +186,7 @@ func (tab *Tab) Screenshot(t testing.TB) []byte {
 	return shot.Data
 }
 
-// Keep writes a screenshot into a folder, if there is one.
+// Keep writes a screenshot into a folder. Without a folder it does nothing.
 func (tab *Tab) Keep(t testing.TB, folder, name string) {
 	t.Helper()
 	if folder != "" {

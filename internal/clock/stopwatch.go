@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// A Stopwatch sums the time for which goroutines wait, also while they do. The zero Stopwatch is
-// ready.
+// A Stopwatch sums the times for which goroutines wait, including waits that still last. The zero
+// Stopwatch is ready.
 type Stopwatch struct {
 	mu      sync.Mutex
 	waiting int64
-	last    int64         // when that changed
-	total   time.Duration // up to then
+	last    int64         // when total was last updated
+	total   time.Duration // up to last
 }
 
 // Start begins a wait.

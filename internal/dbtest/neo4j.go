@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// The administrator of the Neo4j server, and the initial password of Neo4j, which has to be
-// changed before anything else.
+// These are the administrator of the Neo4j server, and the initial password of Neo4j, which a
+// client has to change before any other statement.
 const (
 	neo4jUser     = "neo4j"
 	neo4jFirst    = "neo4j"

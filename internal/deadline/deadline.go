@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/clock"
 )
 
-// Stranger returns a context whose deadline ends work and waits as before, but teaches nothing: by
-// deadlines of their own, strangers could lower the limit for others.
+// Stranger returns a context whose deadline ends work and waits as before, but does not teach a
+// limiter. Otherwise strangers could lower the limit for others with their own deadlines.
 func Stranger(ctx context.Context) context.Context {
 	if _, ok := ctx.Deadline(); ok {
 		return stranger{ctx}
@@ -19,7 +19,7 @@ type stranger struct {
 	context.Context //nolint:containedctx // it is one
 }
 
-// strange is the key by which contexts that derive from a stranger's are known.
+// strange is the key of a value that a context has if it derives from a stranger.
 type strange struct{}
 
 // Value implements [context.Context].
@@ -30,7 +30,8 @@ func (s stranger) Value(key any) any {
 	return s.Context.Value(key)
 }
 
-// Of returns the deadline on the scale of package clock, 0 if there is none, or only a stranger's.
+// Of returns the deadline on the scale of package clock. It is 0 if ctx has no deadline, or derives
+// from a stranger.
 func Of(ctx context.Context) int64 {
 	at, ok := ctx.Deadline()
 	if !ok || ctx.Value(strange{}) != nil {

@@ -1,2 +1,2 @@
-// Package deadline says which deadlines teach a limiter how much time its work has.
+// Package deadline decides which deadlines teach a limiter how much time its work has.
 package deadline

@@ -1,2 +1,2 @@
-// Package disk asks how much room file systems have.
+// Package disk finds the free space of file systems.
 package disk

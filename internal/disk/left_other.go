@@ -2,5 +2,5 @@
 
 package disk
 
-// Left knows nothing here.
+// Left reports false: the package does not know how to ask this system.
 func Left(string) (bytes uint64, known bool) { return 0, false }

@@ -38,11 +38,11 @@ func Call(call func()) error {
 	return <-done
 }
 
-// A Hook calls a function of the user for each event. It keeps how the last call failed that
+// A Hook calls a function of the user for each event. It keeps the error of the last call that
 // panicked or ended its goroutine. Its methods are safe for concurrent use.
 type Hook[E any] struct {
 	Name string  // of the function, in errors
-	Call func(E) // nil: events go nowhere
+	Call func(E) // nil drops the events
 
 	failed atomic.Pointer[error]
 }
@@ -58,7 +58,7 @@ func (h *Hook[E]) Tell(event E) {
 	}
 }
 
-// Failure returns how the function failed since the last call, nil if it did not.
+// Failure returns the error that the hook keeps, nil if there is none, and forgets it.
 func (h *Hook[E]) Failure() error {
 	if err := h.failed.Swap(nil); err != nil {
 		return *err

@@ -15,8 +15,8 @@ type Answer struct {
 	After  time.Duration
 }
 
-// Ask calls acquire on a goroutine of its own, and returns once that waits or has its answer. It
-// is for use in a bubble, as all that takes the answer.
+// Ask calls acquire on a goroutine of its own, and returns once that call waits or has its answer.
+// Ask works only in a testing/synctest bubble, and so do the functions that take its answer.
 func Ask(acquire func() (weir.Permit, error)) <-chan Answer {
 	c := make(chan Answer, 1)
 	began := time.Now()

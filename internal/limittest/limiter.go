@@ -124,8 +124,8 @@ func Hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 }
 
 // CancelCalls makes calls from 32 callers that leave at every stage: before they are sent, in the
-// queue, at work. It fails the test if slots, waiters or goroutines are left; idle closes the
-// connections that none of them uses.
+// queue, at work. It fails the test if slots, waiters or goroutines are left. The function idle
+// closes the connections that no call uses.
 func CancelCalls(t testing.TB, calls int, call func(ctx context.Context, i int), idle func(), limiters ...*weir.Limiter) {
 	t.Helper()
 	before := runtime.NumGoroutine()

@@ -29,7 +29,7 @@ func Do(t testing.TB, err error) {
 	}
 }
 
-// Write writes a file, in one step where there is one already, and returns its name.
+// Write writes a file and returns its name. It replaces an existing file in one step.
 func Write[T ~string | ~[]byte](t testing.TB, file string, text T) string {
 	t.Helper()
 	Do(t, os.WriteFile(file+".new", []byte(text), 0o600))

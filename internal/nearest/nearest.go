@@ -20,8 +20,8 @@ func Alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// To returns the known name most similar to name, or "". At most two letters may be wrong,
-// and no more than half.
+// To returns the known name most similar to name, or "". At most two letters, and no more than half
+// of the letters, may be wrong.
 func To(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {

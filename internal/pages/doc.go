@@ -1,4 +1,4 @@
-// Package pages says how much memory of a process is resident, and takes back the resident pages of
+// Package pages measures the resident memory of a process, and takes back the resident pages of
 // files that are mapped into the memory of this process.
 //
 // For that it uses MADV_PAGEOUT and not MADV_DONTNEED. After the package has read the mappings of a

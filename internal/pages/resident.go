@@ -7,9 +7,9 @@ import (
 	"path"
 )
 
-// Resident returns the resident memory of a process in bytes, as Linux knows it: all of it, and the
-// part that is of no file. The process is a number or "self". The system is where Linux describes
-// itself, os.DirFS("/").
+// Resident returns the resident memory of a process in bytes, as Linux knows it: the part that
+// belongs to no file, and all of it. The process is a number or "self". The system is the root of
+// the files in which Linux describes itself, os.DirFS("/").
 func Resident(system fs.FS, process string) (anonymous, all uint64, err error) {
 	text, err := fs.ReadFile(system, path.Join("proc", process, "statm"))
 	if err != nil {

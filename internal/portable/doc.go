@@ -6,7 +6,7 @@
 // /, which IEEE 754 defines to the bit, and exact functions of package math, such as Frexp and
 // Floor. A conversion rounds each product before it is added.
 //
-// [Log], [Exp] and [Expm1] are within 4 units in the last place of those of package math.
+// [Log], [Exp] and [Expm1] are within 4 units in the last place of the functions of package math.
 //
 // The method is the classical one: the argument is reduced to around 0, by
 // whole multiples of ln 2, where a power series converges fast.

@@ -50,7 +50,7 @@ func logLimit(x float64) float64 {
 	return math.NaN()
 }
 
-// Beyond these, e^x is infinite or 0.
+// Above overflow e^x is infinite, and below underflow it is 0.
 const (
 	overflow  = 7.09782712893383973096e+02
 	underflow = -7.45133219101941108420e+02
@@ -80,7 +80,7 @@ func Expm1(x float64) float64 {
 	return float64(x * series(factorial[1:], x))
 }
 
-// FiniteExp is e^x with x brought to -700 to 700: the result is neither infinite nor 0.
+// FiniteExp is e^x with x clamped to -700 to 700: the result is neither infinite nor 0.
 func FiniteExp(x float64) float64 { return Exp(min(max(x, -700), 700)) }
 
 // SinTurn is the sine of a turn's fraction, which may be any finite number.
@@ -100,6 +100,6 @@ func SinTurn(turn float64) float64 {
 	return float64(x * sum)
 }
 
-// Toward goes a share of the way from one number to another. The conversion has the product
-// rounded before the sum.
+// Toward goes a share of the way from one number to another. The conversion rounds the product
+// before the sum.
 func Toward(from, to, share float64) float64 { return from + float64(share*(to-from)) }

@@ -2,5 +2,5 @@
 
 package race
 
-// Enabled is whether the race detector is on.
+// Enabled says whether the race detector is on.
 const Enabled = false

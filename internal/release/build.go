@@ -117,7 +117,7 @@ func (r release) build(p platform) ([]binary, error) {
 	}
 	var all []binary
 	for _, name := range commands {
-		// One at a time: each is its own module, and the go command installs only from one.
+		// One command at a time: each has its own module, and go install accepts only one module.
 		if _, err := goCommand(env, "install", "-trimpath", "-buildvcs=false", modulePath+"/cmd/"+name+"@"+r.version); err != nil {
 			return nil, err
 		}

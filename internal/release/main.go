@@ -1,6 +1,6 @@
 // Command release builds the files of a version that scripts/release has published: for each
-// platform an archive of the commands, with licenses; and the checksums of all. The modules in a
-// binary are printed by go version -m.
+// platform an archive of the commands with licenses, and the checksums of all archives. The command
+// go version -m prints the modules in a binary.
 //
 //	scripts/all go run ./internal/release -out dist v0.1.0
 //
@@ -27,7 +27,7 @@ func main() {
 
 const modulePath = "github.com/weir-go/weir"
 
-// The binaries of a release: each of the commands for each of the platforms.
+// A release has a binary of each of these commands for each of these platforms.
 var (
 	commands  = []string{"weir", "weir-fleet", "weir-work"}
 	platforms = []platform{

@@ -13,13 +13,14 @@ type Limiters[L, C, S any] struct {
 	// check the law.
 	Complete func(c C) (C, error)
 
-	// New returns a limiter with a allocation in the group. Without a group it is weir.New.
+	// New returns a limiter with an allocation in the group. With a nil group it does the same as
+	// weir.New.
 	New func(c C, g *admit.Group, s admit.Allocation) (L, error)
 
-	// Update is Limiter.Update that changes the allocation too.
+	// Update does the same as Limiter.Update, and changes the allocation too.
 	Update func(l L, c C, s admit.Allocation) error
 
-	// Node returns the limiter's node, for calls with no Effects but Woken.
+	// Node returns the limiter's node, for calls whose only Effects are Woken.
 	Node func(l L) *admit.Node
 
 	// SetPace replaces the pace. Its values must be in range.
@@ -28,7 +29,7 @@ type Limiters[L, C, S any] struct {
 	// AddTotals adds the counts of another snapshot since its limiter was made.
 	AddTotals func(sum *S, s S)
 
-	// Sum is weir.Sum that also calls each with the snapshot of each limiter.
+	// Sum does the same as weir.Sum, and calls each with the snapshot of each limiter.
 	Sum func(all []L, each func(i int, s *S)) S
 }
 

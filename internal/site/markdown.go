@@ -90,7 +90,8 @@ func (p *page) anchor(said string) string {
 }
 
 // describe lets a table scroll, also by keyboard, and gives each cell the name of its column. The
-// roles are for the narrowest screens, on which rows are stacked, and are no table for a browser.
+// roles are for the narrowest screens, on which the style stacks the rows, so that a browser sees
+// no table.
 func (p *page) describe(table ast.Node) {
 	set(table, "class", "scroll")
 	set(table, "role", "table")

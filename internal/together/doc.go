@@ -1,9 +1,10 @@
-// Package together has many callers do the same at once.
+// Package together makes many calls at the same time.
 package together
 
 import "sync"
 
-// Do calls the function n times at once, with the numbers from 0, and returns when all calls have.
+// Do calls the function n times at once, with the numbers from 0, and returns when all calls have
+// returned.
 func Do(n int, call func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {

@@ -104,7 +104,7 @@ func nameOf(field reflect.StructField) string {
 		return name
 	}
 	var name strings.Builder
-	small := false // the letter before is
+	small := false // whether the letter before is lower case
 	for _, letter := range field.Name {
 		if small && unicode.IsUpper(letter) {
 			name.WriteByte('_')

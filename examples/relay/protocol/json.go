@@ -7,9 +7,9 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// decode copies a text and returns its value. It refuses text that is not JSON, also because of
-// more than 10,000 arrays and objects inside one another: unlike that of gjson, the validation of
-// encoding/json does not recur.
+// decode copies a text and returns its value. It refuses text that is not JSON, or that has more
+// than 10,000 arrays and objects inside one another. The validation of encoding/json does not
+// recur, unlike the validation of gjson.
 func decode(text []byte) (gjson.Result, error) {
 	switch {
 	case len(text) > MaxMessage:

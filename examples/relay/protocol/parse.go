@@ -11,8 +11,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// The range of created_at: its maximum is the largest integer that every JSON implementation
-// reads without rounding.
+// These bound created_at: the maximum is the largest integer that every JSON implementation reads
+// without rounding.
 const (
 	minTime = 1
 	maxTime = 1<<53 - 1
@@ -153,7 +153,7 @@ func list[T cmp.Ordered](p *parser, v gjson.Result, read func(gjson.Result) T) [
 	return slices.Compact(values)
 }
 
-// object reads an object. Of the fields that it knows, none may be there twice.
+// object reads an object. A field that it knows may not occur twice.
 func (p *parser) object(v gjson.Result, read func(field string, v gjson.Result) (known bool)) {
 	if !v.IsObject() {
 		p.fail("want an object")
@@ -192,7 +192,7 @@ func (p *parser) string(v gjson.Result) string {
 	return v.Str
 }
 
-// hex reads a string of that many lower-case hexadecimal digits.
+// hex reads a string of lower-case hexadecimal digits, whose number is digits.
 func (p *parser) hex(v gjson.Result, digits int) string {
 	if v.Type != gjson.String || !IsHex(v.Str, digits) {
 		p.fail("want %d lower-case hexadecimal digits", digits)
@@ -200,7 +200,7 @@ func (p *parser) hex(v gjson.Result, digits int) string {
 	return v.Str
 }
 
-// IsHex reports whether a text has that many lower-case hexadecimal digits.
+// IsHex reports whether a text consists of the given number of lower-case hexadecimal digits.
 func IsHex(text string, digits int) bool {
 	for i := range len(text) {
 		if c := text[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {

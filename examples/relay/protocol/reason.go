@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// The word before the colon of a reason. Programs tell the reasons of OK and CLOSED apart by
-// it.
+// A reason begins with one of these words and a colon. Programs distinguish the reasons of OK and
+// CLOSED by the word.
 const (
 	Duplicate   = "duplicate"    // the relay has the event
 	RateLimited = "rate-limited" // too much at once: come back later

@@ -9,7 +9,7 @@ import (
 // Internal serves the operators of the relay, on a listener that the public cannot reach:
 //
 //	GET /metrics    for Prometheus
-//	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
+//	GET /           WebSocket without a rate, and not counted among the connections; its work goes before the work of the public
 //
 // Web pages are refused, because a browser on the same machine could reach the listener for them.
 func (s *Server) Internal() http.Handler {

@@ -66,7 +66,7 @@ func (q *queries) ask(x *query, text int) {
 	}
 }
 
-// noMemory returns the reason that there is no memory, in the protocol's words.
+// noMemory returns the reason for a refusal without memory, in the protocol's words.
 func noMemory(what string) string {
 	return protocol.Reason(protocol.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
 }

@@ -11,12 +11,12 @@ import (
 type plan struct {
 	ids      []string // of the filter, if it has any
 	prefixes [][]byte // of ranges, all in the same index
-	exact    bool     // every key of the ranges, of a kind of the filter, is of an event that matches
+	exact    bool     // every key of the ranges with a kind of the filter belongs to an event that matches
 }
 
 // maxSpans is the number of ranges of authors and kinds that are merged: a cursor has to look at
-// all of them before it knows which event is the newest. A filter with more is answered by its
-// authors alone.
+// all of them before it knows which event is the newest. A filter with more ranges is answered by
+// its authors alone.
 const maxSpans = 2000
 
 // planOf chooses the index with the fewest ranges. It uses kinds alone only without authors

@@ -11,8 +11,8 @@ import (
 // ErrCorrupt is returned by a read of a malformed record.
 var ErrCorrupt = errors.New("store: a record is corrupt")
 
-// decode returns the event of a record, which has it as it is sent to clients, in JSON: most
-// queries read records and no events.
+// decode returns the event of a record. A record is the JSON that clients receive, so most queries
+// send records without a decoding.
 func decode(s, record []byte) (e nostr.Event, err error) {
 	if err := easyjson.Unmarshal(record, &e); err != nil {
 		return e, corrupt(s)

@@ -35,7 +35,7 @@ func (o Outcome) String() string { return wire.Word(outcomes[:], o, "Outcome") }
 // the package. The caller has verified it. Concurrent calls are safe, even with versions of
 // the same event: the result equals some sequential order.
 //
-// The error is that of ctx, [ErrClosed], [ErrFull], an error of Badger, or reports that the
+// The error is the error of ctx, [ErrClosed], [ErrFull], an error of Badger, or reports that the
 // event has a kind above 65,535. The event has then not been saved.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
@@ -69,8 +69,8 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	}
 }
 
-// add writes the keys of an event, and removes an older version, unless the event is here, or a
-// newer version.
+// add writes the keys of an event and removes its older version. It does neither if the store has
+// the event, or a newer version.
 func add(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	s, kind := stampOf(e), bytesOf(e.Kind)
 	if found, err := valueOf(tx, key(inIDs, raw(e.ID))); err != nil || found != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 // selector is the environment variable with the name of the mutant that a binary activates, and
-// atWork the variable of each changed package that holds it.
+// atWork is the variable of each changed package that holds this name.
 const (
 	selector = "MUTANT"
 	atWork   = "mutantAtWork"

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// patience is how long a test may take, besides four times the usual time of the tests of its
+// patience is the time that a test may take, besides four times the usual time of the tests of its
 // package. It is more than the 20 s for which tests with servers wait for a condition, so that they
-// fail by themselves. A test that still hangs then is red as well.
+// fail by themselves. A test that still hangs after that time is red as well.
 var patience = 25 * time.Second
 
 // judge tries all mutants and prints the verdict on each. A mutant that is not killed is tried a
-// second time, when nothing else runs: on a busy machine a test may fail late. It is an error if
-// one is not killed then.
+// second time, when nothing else runs: on a busy machine a test may fail late. A mutant that
+// survives the second trial is an error.
 func judge(w io.Writer, root string, list []mutant) error {
 	tmp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -80,7 +80,7 @@ func try(w io.Writer, root string, tests map[string]string, list []mutant, atOnc
 	return alive
 }
 
-// inTurns calls do with each of a list, some at a time.
+// inTurns calls do with each element of a list, at most atOnce at a time.
 func inTurns[T any](atOnce int, list []T, do func(T)) {
 	turns := make(chan struct{}, atOnce)
 	var all sync.WaitGroup
@@ -94,8 +94,8 @@ func inTurns[T any](atOnce int, list []T, do func(T)) {
 	all.Wait()
 }
 
-// kill runs the test with the mutant. It must have run, too: if it cannot be started, that is no
-// failure.
+// kill runs the test with the mutant. The test must have run, too: a test that cannot start does
+// not kill a mutant.
 func (m mutant) kill(root, binary string, plain trial) error {
 	if !strings.Contains(plain.output, "--- PASS: "+m.test+" ") {
 		return fmt.Errorf("%s does not pass on the real code of %s, or is skipped", m.test, m.pkg())

@@ -1,10 +1,9 @@
-// Command mutants breaks the code on purpose, one small change at a time, and
-// checks that the test named for the change goes red. A mutant that survives
-// is a behaviour that no test holds.
+// Command mutants breaks the code on purpose, one small change at a time, and checks that the test
+// named for the change goes red. A mutant that survives shows a behaviour that no test checks.
 //
 //	scripts/all go run ./internal/check/mutants             all mutants of the list
-//	scripts/all go run ./internal/check/mutants pace        those with "pace" in their name
-//	scripts/all go run ./internal/check/mutants config.go   those of a file
+//	scripts/all go run ./internal/check/mutants pace        mutants with "pace" in their name
+//	scripts/all go run ./internal/check/mutants config.go   mutants of a file
 //
 // It never touches the working tree: the go command reads changed files in
 // place of the real ones (its -overlay flag). All mutants are in one build,
@@ -24,9 +23,9 @@ type mutant struct {
 	name string // the fault, in a few words
 	file string // from the root of the repository
 	old  string // code that occurs once in the file, inside of a function
-	new  string // takes its place
+	new  string // the code that replaces it
 	test string // the test that goes red, as in "TestX" or "TestX/case"
-	in   string // the package of the test, as in "./internal/check"; default: that of the file
+	in   string // the package of the test, as in "./internal/check"; default: the package of the file
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
@@ -53,7 +52,7 @@ func main() {
 	}
 }
 
-// chosen returns the mutants whose name has one of the words, and those of a file that is one.
+// chosen returns the mutants that have one of the words in their name, or as the end of their file.
 func chosen(words []string) []mutant {
 	if len(words) == 0 {
 		return mutants
