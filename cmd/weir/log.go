@@ -9,7 +9,7 @@ import (
 )
 
 // newLog returns the proxy's log, and its output, which writes to the standard error. The messages
-// of net/http about upstreams go there too, a few a second.
+// of net/http about upstreams go there too, a few messages a second.
 func newLog(c config.Log, s streams) (*slog.Logger, *observe.Lines) {
 	handler := func(to io.Writer) slog.Handler {
 		if c.Format == "text" || c.Format == "auto" && isTerminal(s.err) {

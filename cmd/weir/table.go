@@ -9,7 +9,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A table aligns the first columns to the left, and the others, which are numbers, to the
+// A table aligns the first columns to the left, and the other columns, which are numbers, to the
 // right.
 type table struct {
 	left int

@@ -12,8 +12,8 @@ import (
 
 const dashPath = "/-/weir/dash"
 
-// dashboard returns the page of the compartments, with the access of the requests that only read.
-// A browser cannot send the token in a header, so the page asks for it.
+// dashboard returns the page of the compartments. It requires the same access as requests that only
+// read. A browser cannot send the token in a header, so the page asks for it.
 func (p Proxy) dashboard(a *access) (*dash.Handler, error) {
 	settings := dash.Config{Read: p.compartments, Tables: p.tables, Refusals: p.Refusals, Public: a.near, Hosts: a.hosts}
 	if a.token != "" {

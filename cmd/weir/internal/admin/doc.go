@@ -18,9 +18,8 @@
 // need the token, and are disabled without a token. The file of the token is read for each request
 // that needs it, so a new token applies at once.
 //
-// A page of another site can make a browser send requests to this machine. So the Host of a
-// request must be a loopback address, localhost, an address of the listener, or one of
-// admin.hosts; an attacker's name that resolves to this machine is refused. Changes are
-// refused if a browser sends them for another site.
-// The probes check none of this, because they reveal nothing.
+// A page of another site can make a browser send requests to this machine. So the Host of a request
+// must be a loopback address, localhost, an address of the listener, or one of admin.hosts; an
+// attacker's name that resolves to this machine is refused. Changes are refused if a browser sends
+// them for another site. The probes make none of these checks, because they reveal no state.
 package admin

@@ -105,7 +105,7 @@ func (c *checker) tenant(r Route, path string) {
 	}
 }
 
-// patterns checks that of two overlapping routes one is more specific.
+// patterns checks that one of two overlapping routes is more specific.
 func (c *checker) patterns() {
 	mux := http.NewServeMux()
 	for i, r := range c.Routes {

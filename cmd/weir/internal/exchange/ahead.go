@@ -16,7 +16,7 @@ type ahead struct {
 	news  sync.Cond
 	buf   buffer
 	total int64
-	err   error // the end of src, and of the goroutine
+	err   error // the error that ended src and the goroutine
 	mode  aheadMode
 	waste *[copySize]byte // for dropped bytes
 }

@@ -30,11 +30,11 @@ type intake struct {
 	filling  bool  // takeEarly reads into the buffer
 	resends  bool  // a transport may read the body again
 	last     *attempt
-	begun    bool  // a transport has read some of it
+	begun    bool  // a transport has read some of the body
 	done     bool  // the client's body has been read to its end
 	failure  error // of the client's body
 	lost     bool  // the file could not be read
-	over     bool  // no transport takes more of it
+	over     bool  // no transport takes more of the body
 	stage    stage
 }
 

@@ -1,11 +1,11 @@
 // Package exchange passes one request through a slot to its upstream, and keeps clients that
 // send or read slowly from holding that slot.
 //
-// The slot covers only the upstream's work. The body of a request is read before the request
-// takes its slot: into memory, then into a file. The body of a response is read ahead of the
-// client, which receives it after the slot is free. Requests whose bodies are too long for
-// that hold their slots within a part of the limit. Conversations and long responses are
-// streams, with their own cap. No law sees the time that a client adds to its request.
+// The slot covers only the upstream's work. The body of a request is read before the request takes
+// its slot: into memory, then into a file. The body of a response is read ahead of the client,
+// which receives it after the slot is free. Requests whose bodies are too long for both hold their
+// slots within a part of the limit. Conversations and long responses are streams, with their own
+// cap. No law sees the time that a client adds to its request.
 //
 //	request                        slot while the upstream works                    then
 //	body fits the buffers          its gate's                                       by its response

@@ -25,7 +25,7 @@ func (x *exchange) takeIn() (err error) {
 	}
 	most := int64(x.route.config.MaxBody)
 	if most > 0 && r.ContentLength > most {
-		b.failure = &http.MaxBytesError{Limit: most} // nothing reads the body, so net/http can before it answers
+		b.failure = &http.MaxBytesError{Limit: most} // no goroutine reads the body, so net/http can read it before it answers
 		return b.failure
 	}
 	b.rest = r.Body
@@ -56,7 +56,7 @@ func (x *exchange) takeIn() (err error) {
 // conversation of gRPC has no length.
 func (x *exchange) settleLength() {
 	b := &x.body
-	b.trailer = maps.Clone(x.in.Trailer) // including unannounced ones
+	b.trailer = maps.Clone(x.in.Trailer) // including unannounced trailers
 	if len(b.trailer) == 0 && (!x.converses || !headers.IsGRPC(x.in.Header)) {
 		b.length = b.kept()
 	}

@@ -14,7 +14,7 @@ import (
 // Counts are the numbers of connections since the start.
 type Counts struct {
 	Open     int    `json:"open"`     // connections that are open now
-	Accepted uint64 `json:"accepted"` // connections opened by clients, including refused ones
+	Accepted uint64 `json:"accepted"` // connections opened by clients, including refused connections
 
 	OverTotal   uint64 `json:"over_total"`   // closed at once: MaxConnections was reached
 	OverAddress uint64 `json:"over_address"` // closed at once: MaxConnectionsPerAddress was reached

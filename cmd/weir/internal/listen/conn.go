@@ -35,7 +35,7 @@ type conn struct {
 	reading sync.Mutex
 	awaited bool // the rest of an HTTP/1 body: each read has a deadline by the pace
 	pace    pace
-	began   time.Time // the current read of it
+	began   time.Time // the beginning of the current read
 
 	// The listener's lock guards these fields.
 	address netip.Addr    // address it counts for; zero if none

@@ -43,11 +43,10 @@
 //
 // # HTTP/2 limits
 //
-// net/http (Go 1.26) runs MaxStreams handlers of a connection at a time and lets four times
-// as many wait, including handlers of reset streams; then it closes the connection. It closes
-// a connection whose header block far exceeds MaxHeader, in any number of CONTINUATION
-// frames, and one that lets 10,000 answers to PING, SETTINGS and resets wait. It does not
-// bound the resets of a client over time; MaxResets does, by GOAWAY. Empty frames and PINGs
-// whose answers are read cost processor time in proportion to the bytes that a client sends,
-// and nothing bounds them.
+// net/http (Go 1.26) runs MaxStreams handlers of a connection at a time and lets four times as many
+// wait, including handlers of reset streams; then it closes the connection. It closes a connection
+// whose header block far exceeds MaxHeader, in any number of CONTINUATION frames, and a connection
+// that lets 10,000 answers to PING, SETTINGS and resets wait. It does not bound the resets of a
+// client over time; MaxResets does, by GOAWAY. Empty frames and PINGs whose answers are read cost
+// processor time in proportion to the bytes that a client sends, and no limit bounds them.
 package listen

@@ -93,7 +93,7 @@ func (l *Listener) Shutdown(ctx context.Context) error {
 	return l.server.Shutdown(ctx)
 }
 
-// Close ends all connections at once, including hijacked ones.
+// Close ends all connections at once, including hijacked connections.
 func (l *Listener) Close() error {
 	l.stop()
 	err := errors.Join(l.server.Close(), accepting{l}.Close())

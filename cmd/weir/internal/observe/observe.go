@@ -43,7 +43,7 @@ type Response struct {
 
 // WriteHeader implements [http.ResponseWriter].
 func (x *Response) WriteHeader(status int) {
-	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // the others are informational
+	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // other statuses are informational
 		x.status = status
 	}
 	x.ResponseWriter.WriteHeader(status)

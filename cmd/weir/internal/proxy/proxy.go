@@ -49,7 +49,7 @@ type Proxy struct {
 	reloadsRefused uint64
 }
 
-// Options are the needs of a proxy besides its configuration.
+// Options are the values that a proxy needs besides its configuration.
 type Options struct {
 	Log   *slog.Logger
 	Lines *observe.Lines                 // the output of the log, for its figures; may be nil

@@ -81,7 +81,7 @@ func encode(service string, batch []Span) []byte {
 	return body
 }
 
-// methods are the methods allowed in span names. Clients could invent any number of others.
+// methods are the methods allowed in span names. Clients could invent any number of other methods.
 var methods = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true,
 	http.MethodDelete: true, http.MethodConnect: true, http.MethodOptions: true, http.MethodTrace: true,

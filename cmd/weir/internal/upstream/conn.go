@@ -30,8 +30,8 @@ type conn struct {
 // The request on a connection passes through these states in their order.
 const (
 	idle     int32 = iota // or in its handshake
-	begun                 // until some of it is sent, net/http may send it on another connection
-	sent                  // some of it
+	begun                 // until some of the request is sent, net/http may send it on another connection
+	sent                  // some of the request
 	answered              // in part
 )
 

@@ -18,7 +18,7 @@ import (
 
 // These bounds limit the effects of an upstream on the proxy.
 const (
-	maxHeader = 1 << 20          // bytes of a response's headers: a tenth of net/http's own bound, and 16 times what clients may send
+	maxHeader = 1 << 20          // bytes of a response's headers: a tenth of net/http's own bound, and 16 times the default bound for clients
 	keepAlive = 15 * time.Second // without an HTTP/2 frame until a ping, and after it until the connection is closed; the latter is net/http's default
 	expect    = time.Second      // for a server to ask for an announced body, as in http.DefaultTransport
 )

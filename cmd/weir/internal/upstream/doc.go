@@ -2,14 +2,14 @@
 //
 // # Choice
 //
-// A request goes to the one of two random addresses that has fewer requests in flight (M.
+// A request goes to the address with fewer requests in flight, out of two random addresses (M.
 // Mitzenmacher, The power of two choices in randomized load balancing, 2001). A request is in
 // flight until its caller is done with the response.
 //
 // # Rotation
 //
-// An address is sick if checks find it unhealthy, or for a while after several requests in a
-// row failed (it is ejected). A request fails if it gets no answer, or a 502, 503 or 504.
+// An address is sick if checks find it unhealthy, or for the time Eject.For after several requests
+// in a row failed (it is ejected). A request fails if it gets no answer, or a 502, 503 or 504.
 // Three events do not count as failures:
 //
 //   - A client that leaves, or sends a body that cannot be read, says nothing about the address.

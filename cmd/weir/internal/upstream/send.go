@@ -67,7 +67,7 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 		err = checkStatus(res)
 	}
 	if err != nil {
-		if errors.Is(err, context.Canceled) { // all that HTTP/2 says
+		if errors.Is(err, context.Canceled) { // HTTP/2 gives no other cause
 			err = cmp.Or(context.Cause(s.out.Context()), err)
 		}
 		a.done()
