@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Arrivals is an arrival process of independent requests (a Poisson process). Its rate is
-// piecewise constant; an implementation decides when it changes. [Phase].Load multiplies it.
+// Arrivals is an arrival process of independent requests (a Poisson process). Its rate is piecewise
+// constant; an implementation decides when the rate changes. [Phase].Load multiplies the rate.
 type Arrivals interface {
 	// Rates starts the process.
 	Rates(*Rand) Rates
@@ -25,8 +25,9 @@ type Poisson struct {
 	Rate float64 `json:"rate" range:"(0,1e8]"`
 }
 
-// Bursts is a Markov-modulated Poisson process with two states: Rate per second
-// for Calm on average, then Factor times that for Burst on average.
+// Bursts is a Markov-modulated Poisson process with two states. In one state requests come at Rate
+// per second, for the mean time Calm. In the other state they come at Factor times that rate, for
+// the mean time Burst.
 type Bursts struct {
 	Rate   float64       `json:"rate" range:"(0,1e8]"`
 	Factor float64       `json:"factor" range:"[1,1000]"`
@@ -34,8 +35,8 @@ type Bursts struct {
 	Burst  time.Duration `json:"burst" range:"[1ms,24h]"`
 }
 
-// Diurnal is a sine wave: the rate per second goes from Low to High and back within
-// each Period, starting in the middle. It follows the wave in a thousand steps.
+// Diurnal arrivals follow a sine wave, in a thousand steps. Within each Period the rate per second
+// goes from Low to High and back, and starts in the middle.
 type Diurnal struct {
 	Low    float64       `json:"low" range:"(0,1e8]"`
 	High   float64       `json:"high" range:"(0,1e8]"`

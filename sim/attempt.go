@@ -10,12 +10,12 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// An attempt is one try to have a request answered. Attempts are stored in slots that are
-// reused; the number of the slot is the server's job.
+// An attempt is one try to get an answer to a request. Attempts are stored in slots, which are
+// reused. The number of the slot is the number of the server's job.
 type attempt struct {
 	request
 	began  time.Duration
-	number int // 0 for the first one
+	number int // 0 for the first attempt
 	turn   uint32
 
 	stage  stage
@@ -26,7 +26,7 @@ type attempt struct {
 	ticket reply.Ticket
 	waiter *waiter // set while it waits
 
-	jobs jobs // set for a request of several jobs, and for each of them
+	jobs jobs // set for a request of several jobs, and for each of these jobs
 }
 
 type stage uint8
@@ -270,7 +270,8 @@ func (e *engine) refused(slot int32, after time.Duration) {
 	e.failed(slot, after)
 }
 
-// failed ends an attempt without success. It may be retried.
+// failed ends an attempt without success. It schedules a retry if the policy of the client allows
+// one.
 func (e *engine) failed(slot int32, after time.Duration) {
 	a := &e.attempts[slot]
 	policy := &e.scenario.Clients[a.client].Retry

@@ -7,29 +7,29 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Baseline is the outcome of a scenario without any limit, and with the limit of 20 that
-// weir starts from. A limiter that is worse than the better of the two does harm.
+// A Baseline is the outcome of a scenario without any limit, and with the limit of 20 that weir
+// starts from. A limiter does harm if it is worse than the better of the two outcomes.
 type Baseline struct {
 	Scenario string          `json:"scenario"` // its name
 	Seed     uint64          `json:"seed"`     // of the simulations
 	Phases   []BaselinePhase `json:"phases"`   // in order
 }
 
-// A BaselinePhase counts the good answers among the requests that came in a phase. Answers
-// from a long queue after the phase count for it, and not against a limiter that refuses in
-// the next one.
+// A BaselinePhase counts the good answers among the requests that came in a phase. An answer that a
+// long queue delays beyond the phase still counts for the phase, and so not against a limiter that
+// refuses in the next phase.
 type BaselinePhase struct {
 	Unlimited int `json:"unlimited"` // without any limit
-	Twenty    int `json:"twenty"`    // with 20 at each limiter
+	Twenty    int `json:"twenty"`    // with a limit of 20 at each limiter
 }
 
-// Possible returns the larger of the two.
+// Possible returns the larger of the two counts.
 func (p BaselinePhase) Possible() int { return max(p.Unlimited, p.Twenty) }
 
 // noLimit is more work than a server ever has, whatever limits a scenario allows.
 const noLimit = settings.MaxSlots
 
-// BaselineOf runs the scenario without a queue under both limits.
+// BaselineOf runs the scenario without a queue, once without a limit and once with a limit of 20.
 func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 	b := &Baseline{Scenario: s.Name, Seed: seed, Phases: make([]BaselinePhase, len(s.Phases))}
 	for _, limit := range []int{noLimit, 20} {

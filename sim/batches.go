@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// A Spacer is [Rates] with another distribution of distances than a Poisson process.
+// A Spacer is [Rates] whose requests come at other distances than in a Poisson process.
 type Spacer interface {
 	Rates
 	// Space returns the growth of the integral of the rate until the next request: always 1 for
@@ -12,7 +12,8 @@ type Spacer interface {
 }
 
 // Batches of Size requests come at Rate per second, each batch in one instant and to one limiter,
-// as when a request fans out. They are a Poisson process, or Periodic.
+// as when a request fans out. The batches are a Poisson process, or evenly spaced if Periodic is
+// set.
 type Batches struct {
 	Rate     float64 `json:"rate" range:"(0,1e8]"`
 	Size     int     `json:"size" range:"[1,1e6]"`
@@ -33,7 +34,7 @@ func (a Batches) Rates(r *Rand) Rates { return &batching{a, r, 0} }
 type batching struct {
 	Batches
 	rand *Rand
-	left int // of the batch
+	left int // requests of the batch that have yet to come
 }
 
 func (b *batching) Next(time.Duration) (float64, time.Duration) { return b.Rate, Never }

@@ -1,8 +1,7 @@
 package sim
 
-// A Curve is a server on which all jobs run at once, each at the speed that the function
-// gives for n of them: 1 is the speed of a job alone. It is the shortest way to define a
-// server:
+// A Curve is a server on which all jobs run at once, each at the speed that the function gives for
+// n jobs: 1 is the speed of a job alone. It is the shortest way to define a server:
 //
 //	thrashing := sim.Curve(func(n float64) float64 { return min(1, 100/(n*n)) })
 //
@@ -14,8 +13,8 @@ func (c Curve) Station() (Station, error) {
 	return newStation(unbounded, c), nil
 }
 
-// Sharing is processor sharing: jobs beyond the number of Cores slow all of them
-// down in proportion, as threads on a processor do.
+// Sharing is processor sharing: jobs beyond the number of Cores slow all jobs down in proportion,
+// as threads on a processor do.
 type Sharing struct {
 	Cores float64 `json:"cores" range:"(0,1e6]"`
 }
@@ -32,8 +31,8 @@ func (p Sharing) Station() (Station, error) {
 //
 //	X(n) = n / (S (1 + Alpha (n-1) + Beta n (n-1)))
 //
-// S being the work of one. Alpha is contention and Beta the price of
-// coherence: with it, throughput falls past its peak at sqrt((1-Alpha)/Beta).
+// S is the work of one job. Alpha is the contention. Beta is the price of coherence, which makes
+// throughput fall past its peak at sqrt((1-Alpha)/Beta).
 type USL struct {
 	Alpha float64 `json:"alpha" range:"[0,1]"`
 	Beta  float64 `json:"beta" range:"[0,1]"`
@@ -50,9 +49,8 @@ func (u USL) Station() (Station, error) {
 	}).Station()
 }
 
-// Quadratic is a server whose latency grows with the square of the concurrency: base + k n²,
-// base being the work, and k such that it is doubled at n = Double, where the throughput is
-// greatest.
+// Quadratic is a server whose latency is base + k n² at a concurrency of n. The base is the work.
+// At n = Double the latency is twice the base, and the throughput is greatest.
 type Quadratic struct {
 	Double float64 `json:"double" range:"(0,1e6]"`
 }

@@ -24,8 +24,8 @@ func ParseScenario(file string, text []byte) (Scenario, error) {
 	return parseScenario(file, text, false)
 }
 
-// ParseSystem reads the scenario around a trace, like [ParseScenario], but any field may be
-// left out, to be set by the caller.
+// ParseSystem reads the scenario around a trace, like [ParseScenario], but the file may leave out
+// any field of the scenario itself. The caller sets the missing fields.
 func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
 
 func parseScenario(file string, text []byte, part bool) (Scenario, error) {
@@ -48,7 +48,7 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 	return s, nil
 }
 
-// filled returns the scenario with a value in each required field, so that the others can be
+// filled returns the scenario with a value in each required field, so that the other fields can be
 // checked.
 func (s Scenario) filled() Scenario {
 	s.Arrivals = cmp.Or(s.Arrivals, Arrivals(Poisson{Rate: 1}))
@@ -86,21 +86,20 @@ func (d *decoder) token(path string) (json.Token, error) {
 	return token, nil
 }
 
-// lineAt returns the line of an offset, which is no smaller than the last one: each line is counted
-// once.
+// lineAt returns the line of an offset. Offsets never go back, so that each line is counted once.
 func (d *decoder) lineAt(offset int) int {
 	d.line += bytes.Count(d.text[d.counted:offset], []byte("\n"))
 	d.counted = offset
 	return d.line
 }
 
-// fault is an error at the line of the last token.
+// fault returns an error at the line of the last token.
 func (d *decoder) fault(path, format string, args ...any) error {
 	return &FieldError{File: d.file, Line: d.lineAt(int(d.json.InputOffset())), Field: path, Problem: fmt.Sprintf(format, args...)}
 }
 
-// locate adds file and line to an error about a field: the line of the innermost enclosing
-// value in the file.
+// locate adds file and line to an error about a field. The line is the line of the innermost value
+// in the file that encloses the field.
 func (d *decoder) locate(err error) error {
 	var fault *FieldError
 	if !errors.As(err, &fault) {
@@ -113,7 +112,7 @@ func (d *decoder) locate(err error) error {
 	return &FieldError{File: d.file, Line: max(1, d.lines[path]), Field: fault.Field, Problem: fault.Problem}
 }
 
-// unlike is the error for a value of the wrong type, which begins with the token.
+// unlike returns the error for a value of the wrong type that begins with the token.
 func (d *decoder) unlike(token json.Token, path, want string) error {
 	switch token := token.(type) {
 	case json.Delim:
@@ -216,7 +215,7 @@ func (d *decoder) fields(path string, token json.Token, to reflect.Value) error 
 		if err != nil {
 			return err
 		}
-		name, _ := token.(string) // the decoder takes nothing else
+		name, _ := token.(string) // package json accepts only a text as a key
 		inner := inside(path, name)
 		i, known := fields[name]
 		switch {

@@ -16,11 +16,11 @@
 // Arrivals are open-loop: they do not slow down when the server does. The three interfaces
 // are small, so that they are easy to implement.
 //
-// An attempt asks a limiter, perhaps waits in its queue, runs on the server, and is
-// answered. It is good if the answer is no error and comes within the client's SLO, which
-// counts from the attempt. A client that was refused, got an error or gave up at its SLO may
-// retry. The server continues the work of a client that gave up, unless the client cancels
-// it; until then it keeps its slot, as it does live.
+// An attempt asks a limiter, perhaps waits in its queue, runs on the server, and is answered. It is
+// good if the answer is no error and comes within the client's SLO, which counts from the attempt.
+// A client that was refused, got an error or gave up at its SLO may retry. The server continues the
+// work of a client that gave up, unless the client cancels the work. The work keeps its slot until
+// it ends, as in production.
 //
 // # Scenarios as data
 //
@@ -44,15 +44,15 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses unknown fields. The command "weir sim" has scenarios of
-// its own, and draws systems that no law was tuned on.
+// [ParseScenario] reads such a file and refuses unknown fields. The command "weir sim" has
+// scenarios of its own, and draws systems that no law was tuned on.
 //
 // # Recorded requests
 //
-// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals
-// and work in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster]
-// and [EffectiveWorkers] scale one to the other: t.Faster(0.7*capacity/t.Offered()) has a
-// load of 0.7.
+// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work
+// in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and
+// [EffectiveWorkers] scale the trace to the server: t.Faster(0.7*capacity/t.Offered()) has a load
+// of 0.7.
 //
 // # Time inside a server
 //
@@ -68,24 +68,24 @@
 //
 // # Foreign limiters
 //
-// [RunForeign] runs any other limiter on the same requests, servers and faults; its result
-// is scored by the same oracle. Equal decisions give equal results, so every difference is
-// due to the limiter. The folder bench/peers runs the limiters of other libraries this way.
+// [RunForeign] runs any other limiter on the same requests, servers and faults, and the same oracle
+// scores its result. Equal decisions give equal results, so every difference is due to the limiter.
+// The folder bench/peers runs the limiters of other libraries this way.
 //
 // # The oracle
 //
-// For each phase, the oracle is the best of 40 constant limits, of all limiters together and
-// split between them by their needs, with the same seed and so the same requests: it has
-// knowledge that no law can have. [Sweep] finds it, and [Oracle.Score] defines every figure.
-// No limiter can do better than 100 without a queue, so scores are capped there.
+// For each phase, the oracle is the best of up to 40 constant limits, found with the same seed and
+// so the same requests: it has knowledge that no law can have. With several limiters, the limit is
+// the total of all limiters, split between them by their needs. [Sweep] finds the oracle, and
+// [Score] defines every figure. A limiter with a queue may do better than the oracle, which has no
+// queue, so goodput is capped at 100.
 //
 // # Determinism
 //
-// All randomness comes from PCG generators, one for each purpose, so the nth request is the
-// same whatever the law does. Logarithms and powers do not come from package math, which
-// differs between machines, and products are rounded before they are added, because a
-// processor that fuses the two would give another result in the last bit and, after a minute
-// of feedback, in the first.
+// All randomness comes from PCG generators, one for each purpose, so the nth request is the same
+// whatever the law does. Logarithms and powers do not come from package math, which differs between
+// machines. Products are rounded before they are added: a processor that fuses the two operations
+// would give another result in the last bit and, after a minute of feedback, in the first bit.
 //
 // # Sources
 //

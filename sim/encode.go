@@ -21,7 +21,7 @@ func (s Scenario) MarshalJSON() ([]byte, error) {
 	return json.Marshal(tree)
 }
 
-// treeOf returns a value of the format in types that package json writes as it needs them.
+// treeOf converts a value to maps, lists and plain values, which package json writes in the format.
 func treeOf(path string, v reflect.Value) (any, error) {
 	switch v.Type() {
 	case durationType:

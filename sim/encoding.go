@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// encodedOracle is an [Oracle] on disk. A histogram has thousands of cells, and only
-// hundreds are not zero; the others take two bytes.
+// encodedOracle is an [Oracle] on disk. A histogram has thousands of cells, of which only hundreds
+// are not zero. A zero cell takes two bytes.
 type encodedOracle struct {
 	plainOracle // for its exported fields
 
 	Cells []uint32
 	Count uint64
 	Sum   time.Duration
-	Bins  []uint32      // good, refused, lost, and again
+	Bins  []uint32      // the good, refused and lost attempts of each bin
 	Width time.Duration // of a bin
 }
 
 type plainOracle Oracle
 
-// MarshalJSON encodes an oracle for storage: finding one takes forty times as long as trying
-// a law.
+// MarshalJSON encodes an oracle for storage, because finding an oracle takes forty times as long as
+// trying a law.
 func (o *Oracle) MarshalJSON() ([]byte, error) {
 	h := &o.latency
 	e := encodedOracle{plainOracle: plainOracle(*o), Cells: h.cells, Count: h.count, Sum: h.sum, Width: o.width}

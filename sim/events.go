@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// An event is scheduled for one attempt at a time. An event of an earlier turn of its slot
-// is ignored when it comes up.
+// An event is scheduled for an attempt. At its time it is ignored if the turn of the slot shows
+// that the slot has a later attempt.
 type event struct {
 	at    time.Duration
 	order uint32 // among events of the same instant
@@ -15,10 +15,10 @@ type event struct {
 type eventKind uint8
 
 const (
-	recheck  eventKind = iota // it looks whether its time in the limiter's queue is over
+	recheck  eventKind = iota // the attempt may start, or its time in the queue may be over
 	deadline                  // its client gives up: just after the SLO, because an answer at the SLO is in time
 	answer                    // the answer arrives
-	retry                     // it is tried again
+	retry                     // the request is tried again
 )
 
 // events are the scheduled events, the next one first.

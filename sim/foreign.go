@@ -10,19 +10,20 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// A Gate is a limiter other than Weir's: it admits work or refuses it at once. [RunForeign]
-// simulates it. It is called from one goroutine.
+// A Gate is a limiter other than Weir's, which admits work or refuses it at once. [RunForeign]
+// simulates it, and calls it from one goroutine.
 type Gate interface {
-	// Acquire admits work, and done reports when and how the work ended; or it refuses
-	// the work, and done is not used. Times count from the start and never go back.
+	// Acquire admits work or refuses it. After an admission the simulation calls done with the time
+	// and the way in which the work ended. After a refusal it does not use done. Times count from
+	// the start and never go back.
 	Acquire(now time.Duration) (done func(now time.Duration, how Outcome), admitted bool)
 
-	// Limit returns the current limit, or 0 if it has none. It is called after each of
-	// the other calls, only for the result.
+	// Limit returns the current limit, or 0 if the gate has no limit. The simulation calls it after
+	// each other call, only for the result.
 	Limit() int
 }
 
-// An Outcome is the way work ended.
+// An Outcome is the way in which work ended.
 type Outcome uint8
 
 const (
@@ -36,19 +37,19 @@ type Foreign struct {
 	// Name names the limiter in results. Defaults to the type of its gates.
 	Name string
 
-	// New makes a gate. It is called once for each of Scenario.Limiters except the fixed
-	// ones of LimiterFixed, with their complete settings.
+	// New makes a gate. [RunForeign] calls it once, with the complete settings, for each limiter
+	// that has no constant limit in Scenario.LimiterFixed.
 	New func(Limiter) Gate
 
-	// Sleep, if set, is called to let time pass between the calls of gates. Use
-	// time.Sleep for a limiter that reads the clock itself, and run it in
-	// testing/synctest, where that clock is simulated too.
+	// Sleep, if set, is called to let time pass between the calls of gates. Use time.Sleep for a
+	// limiter that reads the clock itself, and run the simulation in testing/synctest, which
+	// simulates that clock too.
 	Sleep func(time.Duration)
 }
 
-// RunForeign is [Run] with a limiter other than Weir's. It meets the same requests and
-// faults, and is scored by the same oracle. The law and the queue of the scenario are not
-// used, and clients receive no Retry-After.
+// RunForeign is [Run] with a limiter other than Weir's. The limiter meets the same requests and
+// faults, and the same oracle scores it. RunForeign does not use the law and the queue of the
+// scenario, and clients receive no Retry-After.
 func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	if f.New == nil {
 		return nil, errors.New("sim: Foreign.New is missing: want a function that makes a Gate")
@@ -74,7 +75,7 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	return e.simulate(f.Name, seed)
 }
 
-// fixedGate is a limiter with a constant limit beside foreign ones.
+// fixedGate is a limiter with a constant limit beside foreign limiters.
 type fixedGate struct{ limit, inflight int }
 
 func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
@@ -93,7 +94,7 @@ type gated struct {
 	sleep func(time.Duration)
 }
 
-// pass lets time pass until then.
+// pass moves the clock forward. If Foreign.Sleep is set, it sleeps for the time between.
 func (e *engine) pass(then time.Duration) {
 	if e.gated != nil && e.gated.sleep != nil && then > e.now {
 		e.gated.sleep(then - e.now)
@@ -122,7 +123,7 @@ func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.noteLimit(e, e.attempts[slot].limiter)
 }
 
-// outcomes has the ways in which work ends in a simulation.
+// outcomes translates the ways in which work ends for a gate, which knows fewer.
 var outcomes = [...]Outcome{
 	window.Success: Success, window.Late: Success,
 	window.Failure: Failure, window.Overloaded: Failure,

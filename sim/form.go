@@ -15,7 +15,7 @@ import (
 // Tags of the fields of a scenario give their JSON names and ranges. Checking, reading,
 // writing and the schema all use them.
 
-// A FieldError is a wrong field of a scenario. Line is 0 if the scenario was not read from a
+// A FieldError reports a wrong field of a scenario. Line is 0 if the scenario was not read from a
 // file.
 type FieldError struct {
 	File    string // as passed to the reader
@@ -84,7 +84,7 @@ func kindNames(t reflect.Type) []string {
 	return names
 }
 
-// jsonName returns the name of a field in JSON, empty if it is not there.
+// jsonName returns the name of a field in JSON, or an empty text if JSON does not have the field.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" {
@@ -150,7 +150,7 @@ func checkValue(path string, v reflect.Value, tag string) error {
 			}
 		}
 	case reflect.Interface:
-		if name := nameOf(v); name != "" { // others check themselves
+		if name := nameOf(v); name != "" { // custom ones check themselves
 			return checkValue(path+"."+name, v.Elem(), "")
 		}
 	case reflect.Int, reflect.Int64, reflect.Float64:

@@ -1,12 +1,12 @@
 package sim
 
-// An ordered item of a heap comes before some others.
+// An item of a heap is ordered: before reports whether it comes before another item.
 type ordered[T any] interface{ before(T) bool }
 
 // A heap is a 4-ary heap, the first item on top.
 type heap[T ordered[T]] struct {
 	items []T
-	moved func(item T, place int) // told each new place of an item; may be nil
+	moved func(item T, place int) // called with each new place of an item; may be nil
 }
 
 func (h *heap[T]) push(item T) {

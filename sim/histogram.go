@@ -68,7 +68,7 @@ func (h *Histogram) clear() {
 // Count returns the number of latencies.
 func (h *Histogram) Count() uint64 { return h.count }
 
-// Mean returns their exact mean, 0 if the histogram is empty.
+// Mean returns the exact mean of the latencies, 0 if the histogram is empty.
 func (h *Histogram) Mean() time.Duration { return h.sum / time.Duration(max(1, h.count)) }
 
 // Quantile returns the q-quantile of the latencies (q from 0 to 1), 0 if there are none.

@@ -2,14 +2,14 @@ package sim
 
 import "time"
 
-// A request of weight w is w jobs on the server. Each has a slot of its own, because the
-// number of a slot is the number of a job, and they are linked in a list.
+// A request of weight w runs as w jobs on the server. Each job has its own slot, because the number
+// of a slot is the number of a job. A list links the jobs of a request.
 
 // jobs links an attempt into that list. Slots count from 1 here; 0 is no slot.
 type jobs struct {
 	whole  int32 // the attempt that a job is a part of
-	next   int32 // the next job of the attempt, or the first one
-	undone int32 // jobs of an attempt
+	next   int32 // the next job of the attempt or, in the attempt, its first job
+	undone int32 // jobs of the attempt that still run
 }
 
 func (e *engine) weight(a *attempt) int { return e.scenario.Clients[a.client].Weight }

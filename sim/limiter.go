@@ -21,8 +21,8 @@ type Limiter struct {
 	Max     int `json:"max,omitempty" range:"[0,1e9]"`
 	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
 
-	// Interval is the time between decisions of the law, on at least MinSamples of the
-	// last Window. Default to 1 s, 20 and 10 s.
+	// Interval is the time between decisions of the law. A decision needs at least MinSamples
+	// completions within the last Window. Default to 1 s, 20 and 10 s.
 	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
 	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
 	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
@@ -37,14 +37,15 @@ type Limiter struct {
 
 // A Queue holds the settings of a limiter's queue.
 type Queue struct {
-	// Size is the number of requests that may wait. 0 means no queue, or if Adaptive no
-	// other bound.
+	// Size is the number of requests that may wait. 0 means no queue or, with Adaptive, a queue
+	// without this bound.
 	Size int `json:"size,omitempty" range:"[0,1e9]"`
 
 	// Timeout is the longest wait. Defaults to 1 s.
 	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
 
-	// Adaptive serves by deadline, and the newest first under a standing queue.
+	// Adaptive serves the earliest deadline first, or the newest request first if the queue does
+	// not become shorter.
 	Adaptive bool `json:"adaptive,omitempty"`
 }
 

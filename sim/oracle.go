@@ -29,7 +29,7 @@ type Oracle struct {
 // An OraclePhase is the best result of one phase.
 type OraclePhase struct {
 	Limit    int   // the smallest limit, of all limiters together, with the most good answers
-	Smallest int   // the smallest limit with 98.5% of them
+	Smallest int   // the smallest limit with 98.5% of these answers
 	Good     int   // good requests
 	Limiters []int // good requests at each limiter
 	Start    bool  // the phase begins within the scenario's Start
@@ -39,18 +39,18 @@ const (
 	sweepLimits = 40
 	nearly      = 0.985
 
-	usualHighest = 1000 // the highest limit tried where several limiters would allow more
+	usualHighest = 1000 // the highest limit that Sweep tries, unless a setting demands a higher one
 )
 
-// Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant
-// limits, from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for each
-// phase the one with the most good answers. With several limiters, the limit is the total of
-// all, divided by max-min fairness: each gets all that it needs, or else as much as any
-// other, and at least 1.
+// Sweep finds the oracle. It runs the scenario without a queue under up to 40 constant limits, from
+// 1 to the scenario's OracleMax in steps of an equal factor, and keeps for each phase the limit
+// with the most good answers. With several limiters, the limit is the total of all limiters,
+// divided by max-min fairness: each limiter gets all that it needs, or else as much as any other
+// limiter, and at least 1.
 func Sweep(s Scenario, seed uint64) (*Oracle, error) { return SweepOn(1, s, seed) }
 
-// SweepOn is [Sweep] on the given number of processors at once, with the same oracle. As
-// many goroutines then use a custom server, work and arrivals.
+// SweepOn is [Sweep] on the given number of processors at once, and finds the same oracle. It calls
+// a custom server, work and arrivals from the same number of goroutines.
 func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 	runs, err := sweep(processors, s, seed)
 	if err != nil {
@@ -126,7 +126,7 @@ func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error)
 	return swept{limit, e.record}, err
 }
 
-// swept is the result of one of the limits.
+// swept is the record of the run under one limit.
 type swept struct {
 	limit int
 	record
@@ -134,8 +134,8 @@ type swept struct {
 
 func (s *swept) goodIn(phase int) int { return s.phases[phase].tally().Good }
 
-// bestRun returns the run with the most good answers in a phase, and the first that
-// nearly has as many.
+// bestRun returns the run with the most good answers in a phase, and the run with the smallest
+// limit that has nearly as many good answers.
 func bestRun(runs []swept, phase int) (best, smallest swept) {
 	best = runs[0]
 	for _, r := range runs {
@@ -152,8 +152,8 @@ func bestRun(runs []swept, phase int) (best, smallest swept) {
 	return best, best
 }
 
-// limitsUpTo returns whole limits from 1 to the highest, each the same factor above the
-// one before as far as whole numbers allow.
+// limitsUpTo returns whole limits from 1 to the highest, each the same factor above the limit
+// before it, as far as whole numbers allow.
 func limitsUpTo(highest int) []int {
 	limits := []int{1}
 	for limit := 1; limit < highest; {

@@ -11,7 +11,7 @@ import (
 // on every machine.
 type Rand struct{ pcg rand.PCG }
 
-// The purposes that have a generator of their own, so that a law that refuses more does not
+// Each of these purposes has its own generator, so that a law that refuses more requests does not
 // change the random numbers of other requests.
 const (
 	arrivalStream = iota + 1
@@ -21,8 +21,8 @@ const (
 	retryStream
 )
 
-// NewRand returns the numbers of one purpose under a seed. The streams of a seed are
-// independent of one another; a simulation uses 1 to 5.
+// NewRand returns the generator of one stream of a seed. The streams of a seed are independent of
+// one another. A simulation uses the streams 1 to 5.
 func NewRand(seed, stream uint64) *Rand {
 	r := &Rand{}
 	r.pcg.Seed(seed, stream*0x9e3779b97f4a7c15) // the golden ratio spreads small numbers

@@ -12,8 +12,8 @@ import (
 // refusals.
 const binned = 100 * time.Millisecond
 
-// mostBins is the maximum number of bins. Two hours of them are a megabyte, and an oracle
-// keeps forty runs; longer scenarios have wider bins.
+// mostBins is the maximum number of bins. Two hours of bins take a megabyte, and an oracle keeps
+// forty runs. Longer scenarios have wider bins.
 const mostBins = 1 << 16
 
 // binWidth returns the width of the bins, a multiple of [binned].
@@ -30,9 +30,9 @@ type record struct {
 	inflight int
 	flowed   time.Duration // time up to which work in flight is booked
 	limits   []int         // of each limiter
-	probing  []bool        // its law lowered it to measure without load
-	probed   int           // refusals during that
-	booked   time.Duration // time up to which they are booked
+	probing  []bool        // whether the law lowered the limit to measure without load
+	probed   int           // refusals under such limits
+	booked   time.Duration // time up to which the limits are booked
 	total    int           // sum of the limits
 
 	bins   []bin
@@ -47,14 +47,14 @@ type record struct {
 	before  Tally         // of all phases, at the last point
 }
 
-// A bin counts the attempts that ended within its width. lost counts refused, late and
-// cancelled ones.
+// A bin counts the attempts that ended within its width. lost counts refused, late and cancelled
+// attempts.
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
-	PhaseResult               // its sums and means follow from the rest
+	PhaseResult               // its sums and means are set at the end, from the other fields
 	tallies     []Tally       // of each kind of clients at each limiter, by kind
-	settled     time.Duration // the limit is measured from here on: half of the phase
+	settled     time.Duration // the middle of the phase, from which the limit is measured
 	area        time.Duration // work in flight times time
 
 	limitTime, limitArea, limitSquares float64
@@ -89,7 +89,7 @@ func (r *record) begin(phase int, now time.Duration) {
 	r.now, r.phase = &r.phases[phase], phase
 }
 
-// book accounts for the limit since the last call.
+// book adds the limit since the last call to the sums of the phase, weighted by time.
 func (r *record) book(now time.Duration) {
 	if passed := float64(now - max(r.booked, r.now.settled)); passed > 0 {
 		limit := float64(r.total) / float64(len(r.limits))

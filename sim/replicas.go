@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Several limiters may stand before one server, as for a service with several replicas: with
-// unequal shares, late starts, or without control.
+// Several limiters may protect one server, as in a service with several replicas. They may have
+// unequal shares, late starts, or limits that no law controls.
 
 // replicated checks the fields about limiters against their number.
 func (s *Scenario) replicated() error {

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Tally counts requests by outcome. Attempts in progress when the simulation ends count
-// only as begun.
+// A Tally counts requests by outcome. Attempts that still run at the end of the simulation count
+// only in Requests and Attempts.
 type Tally struct {
 	Requests  int // requests of clients
 	Attempts  int // requests and retries at the limiters
@@ -55,16 +55,16 @@ type Result struct {
 	pinned []bool // limiters with a fixed limit
 }
 
-// A PhaseResult is the result of one phase; an answer belongs to the phase in which it
-// comes. The limit is measured over the latter half, after it had time to settle, weighted
-// by time; with several limiters it is their mean.
+// A PhaseResult is the result of one phase. An answer belongs to the phase in which it comes. The
+// limit is measured over the latter half of the phase, after it had time to settle, and weighted by
+// time. With several limiters it is the mean of their limits.
 type PhaseResult struct {
 	Tally
 	Clients  []Tally // as in Result
 	Limiters []Tally // as in Result
 
 	Name          string        // of the phase
-	Answered      int           // good requests among the ones that came in it, whenever answered
+	Answered      int           // good requests that came in the phase, even if answered later
 	Start, Length time.Duration // of the phase
 	Latency       Histogram     // as in Result
 	InFlight      float64       // mean work in flight

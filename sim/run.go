@@ -9,14 +9,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Run runs the scenario with the law on its limiters and returns the result. If the law is
-// nil, it uses the scenario's own. The same scenario, law and seed always give the same
-// result.
+// Run runs the scenario with the law on its limiters and returns the result. If the law is nil, Run
+// uses the law of the scenario. The same scenario, law and seed always give the same result.
 func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
 	return RunContext(context.Background(), s, l, seed)
 }
 
-// RunContext is [Run] that gives up when the context ends. Its error then matches that of the
+// RunContext is [Run] that gives up when the context ends. Its error then matches the error of the
 // context.
 func RunContext(ctx context.Context, s Scenario, l law.Law, seed uint64) (*Result, error) {
 	if l != nil {
@@ -52,7 +51,7 @@ type engine struct {
 	faults  faults
 	events  events
 
-	stretches []stretch // the remaining ones, for the oracle of a shared system
+	stretches []stretch // the remaining stretches, for the oracle of a shared system
 
 	fx admit.Effects // of the last call of a node
 
@@ -66,7 +65,7 @@ type engine struct {
 
 	record record
 	broken error        // the law panicked, or the caller left
-	left   func() error // an error once the caller has left; nil if it always stays
+	left   func() error // returns an error once the caller has left; nil if no caller can leave
 }
 
 func newEngine(s Scenario, seed uint64) (*engine, error) {

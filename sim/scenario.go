@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Scenario is a service, its clients and their load and faults. [ParseScenario] reads one
-// from JSON, with the field names of the tags; the file scenario.schema.json describes the
-// format. 0 selects the default of a field that has one.
+// A Scenario describes a service, its clients, their load and the faults. [ParseScenario] reads a
+// scenario from JSON, with the field names of the tags; the file scenario.schema.json describes the
+// format. A field that has a default takes it for 0.
 type Scenario struct {
 	// Name identifies the scenario.
 	Name string `json:"name"`
 
-	// About describes its purpose in a sentence.
+	// About describes the purpose of the scenario in a sentence.
 	About string `json:"about,omitempty"`
 
 	// Arrivals is the arrival process of requests.
@@ -32,21 +32,21 @@ type Scenario struct {
 	// Clients are the kinds of clients. Defaults to one kind.
 	Clients []Client `json:"clients,omitempty"`
 
-	// Limiters is the number of limiters in front of the server; a client asks any of
-	// them. Defaults to 1.
+	// Limiters is the number of limiters in front of the server. Each request asks one of them,
+	// drawn at random. Defaults to 1.
 	Limiters int `json:"limiters,omitempty" range:"[0,10000]"`
 
-	// LimiterShares are the shares of requests that ask each limiter, in proportion
-	// to one another. Defaults to equal ones.
+	// LimiterShares are the shares of requests that ask each limiter, in proportion to one another.
+	// Defaults to equal shares.
 	LimiterShares []float64 `json:"limiter_shares,omitempty" range:"[0,1e6]"`
 
-	// LimiterStarts are the times at which each limiter starts, in seconds since the
-	// beginning. Earlier requests for it do not come. Defaults to 0.
+	// LimiterStarts are the times at which each limiter starts, in seconds since the beginning.
+	// Requests to a limiter that has not started do not come. Defaults to 0.
 	LimiterStarts []float64 `json:"limiter_starts,omitempty" range:"[0,1e7]"`
 
-	// LimiterFixed are the constant limits of limiters that no law controls, such as
-	// neighbours of another make, which keep their limits under every law and in the
-	// oracle. 0 leaves a limiter to the law. Defaults to 0.
+	// LimiterFixed are the constant limits of limiters that no law controls, such as neighbours
+	// from another library. They keep their limits under every law and in the oracle. 0 leaves a
+	// limiter to the law. Defaults to 0.
 	LimiterFixed []int `json:"limiter_fixed,omitempty" range:"[0,1e9]"`
 
 	// LimiterSkew are the seconds by which the wall clock of each limiter is ahead.
@@ -56,27 +56,27 @@ type Scenario struct {
 	// Limiter holds the settings of each limiter.
 	Limiter Limiter `json:"limiter,omitzero"`
 
-	// OracleMax is the highest limit that the oracle tries, of all limiters together.
-	// Defaults to the sum allowed by the limiter's max, or, with several limiters, to
-	// 1000 if that is less and not below one limiter's max.
+	// OracleMax is the highest limit that the oracle tries, of all limiters together. Defaults to
+	// the limiter's max times the number of limiters, but to no more than 1000 or, if that is more,
+	// the limiter's max. Without a max it defaults to 1000 or, if that is more, the limiter's min.
 	OracleMax int `json:"oracle_max,omitempty" range:"[0,1e9]"`
 
 	// Phases follow one another. Together they last 10000h at most.
 	Phases []Phase `json:"phases"`
 
-	// Regime is the group of scenarios that it belongs to in summaries. It may be empty.
+	// Regime is the group of this scenario in summaries. It may be empty.
 	Regime string `json:"regime,omitempty"`
 
-	// Start is the time that the service takes to start: the phases that begin before it
-	// ends are scored separately.
+	// Start is the time that the service takes to start. Phases that begin within this time are
+	// scored separately.
 	Start time.Duration `json:"start,omitempty" range:"[0s,10000h]"`
 
-	// Sample is the distance between points of the result's series, at least 1 ms. Defaults
-	// to 1 s, or to more where that would make more than 65536 points.
+	// Sample is the distance between points of the result's series, at least 1 ms. Defaults to 1 s,
+	// or to a longer distance if the series would have more than 65536 points.
 	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`
 
-	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. It does not use
-	// Load, Shares and Work of phases.
+	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. A scenario with a trace ignores
+	// Load, Shares and Work of its phases.
 	Trace Trace `json:"-"`
 }
 
@@ -85,20 +85,21 @@ type Phase struct {
 	// Name identifies the phase in tables. It may be empty.
 	Name string `json:"name,omitempty"`
 
-	// Length is its duration.
+	// Length is the duration of the phase.
 	Length time.Duration `json:"length" range:"[1ms,10000h]"`
 
 	// Load multiplies the rate of arrivals. Defaults to 1.
 	Load float64 `json:"load,omitempty" range:"[0,1000]"`
 
-	// Shares are the shares of requests of the kinds of clients, in their order.
-	// Defaults to the share of each.
+	// Shares are the shares of requests that each kind of clients sends, in the order of Clients.
+	// Defaults to the Share of each kind.
 	Shares []float64 `json:"shares,omitempty" range:"[0,1e6]"`
 
 	// Speed multiplies the speed of the server. Defaults to 1.
 	Speed float64 `json:"speed,omitempty" range:"[0,1000]"`
 
-	// Workers is the share of workers or cores that remain, at least one. Defaults to 1.
+	// Workers is the share of workers or cores that remain. A pool keeps at least one worker.
+	// Defaults to 1.
 	Workers float64 `json:"workers,omitempty" range:"[0,1]"`
 
 	// Delay is added to each answer without any load on the server.
@@ -117,7 +118,7 @@ type Phase struct {
 	// Refuse configures the refusals of the server, which take ErrorTime.
 	Refuse Refusals `json:"refuse,omitzero"`
 
-	// Pause stops the server now and then.
+	// Pause stops the server periodically.
 	Pause Pause `json:"pause,omitzero"`
 
 	// Work, if set, is the service time of requests that arrive in this phase.
@@ -131,25 +132,25 @@ type Refusals struct {
 	// beyond it. 0 means no maximum.
 	Above int `json:"above,omitempty" range:"[0,1e6]"`
 
-	// Rate is the maximum number of requests per second, and a tenth of it at once. 0
-	// means no maximum.
+	// Rate is the maximum number of requests per second. At once the server takes a tenth of that
+	// number, and at least one request. 0 means no maximum.
 	Rate float64 `json:"rate,omitempty" range:"[0,1e6]"`
 
-	// Share is the share of requests that it refuses whatever the load.
+	// Share is the share of requests that the server refuses under any load.
 	Share float64 `json:"share,omitempty" range:"[0,1]"`
 
-	// RetryAfter is the Retry-After of refusals. 0 sends none.
+	// RetryAfter is the Retry-After of refusals. 0 means refusals without Retry-After.
 	RetryAfter time.Duration `json:"retry_after,omitempty" range:"[0s,10000h]"`
 }
 
 // A Pause stops the server for the duration For at the end of every period Every, as garbage
-// collection or a checkpoint does. The zero Pause never does.
+// collection or a checkpoint does. The zero Pause never stops the server.
 type Pause struct {
 	Every time.Duration `json:"every" range:"[0s,10000h]"`
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
 
-// longest is the largest duration in a scenario, and the most that its phases last together.
+// longest is the largest duration in a scenario, and the largest sum of the lengths of its phases.
 const longest = 10000 * time.Hour
 
 // complete checks the scenario and fills in defaults.

@@ -11,21 +11,22 @@ type Score struct {
 	Law      string `json:"law"`      // as text
 	Seed     uint64 `json:"seed"`     // of the simulation
 
-	// Goodput is the good answers as a percentage of the oracle's, of all phases after
-	// the start and of each; at most 100. Uncapped is Goodput without the cap: a queue
-	// may do better than the oracle, which has none.
+	// Goodput is the number of good answers in all phases after the start, as a percentage of the
+	// oracle's good answers: at most 100. Phases has the same figure for each phase. Uncapped is
+	// Goodput without the cap, because a limiter with a queue may do better than the oracle, which
+	// has no queue.
 	Goodput  float64   `json:"goodput_pct"`
 	Phases   []float64 `json:"phase_goodput_pct"`
 	Uncapped float64   `json:"goodput_uncapped_pct"`
 
-	// P99Ratio is the p99 latency of answers without error, from the attempt to the
-	// answer, divided by the oracle's: at the smallest limit of each phase that reaches
-	// 98.5% of its goodput.
+	// P99Ratio is the p99 latency of answers without error, from the attempt to the answer, divided
+	// by the oracle's p99 latency. The latency of the oracle is measured at the smallest limit of
+	// each phase that reaches 98.5% of the best goodput.
 	P99Ratio float64 `json:"p99_ratio"`
 
-	// Convergence is the number of seconds after the beginning of a phase until 3 s
-	// begin with at least 90% of the good answers at the oracle's limit in the same 3 s;
-	// of the worst phase, and its whole length if there are none.
+	// Convergence is the number of seconds from the beginning of a phase to the first 3 s with at
+	// least 90% of the good answers that the oracle's limit gave in the same 3 s. Without such a
+	// time it is the length of the phase. The worst phase counts.
 	Convergence float64 `json:"convergence_s"`
 
 	// LimitMean and LimitCV are the mean of the limit and its coefficient of variation
@@ -33,34 +34,35 @@ type Score struct {
 	LimitMean float64 `json:"limit_mean"`
 	LimitCV   float64 `json:"limit_cv"`
 
-	// Refused is the share of attempts that were refused, and FalseRefused the share
-	// that was refused although there was capacity: in the second of the refusal
-	// (counted from the start), at most 1% of the attempts at the oracle's limit were
-	// refused, late or cancelled.
+	// Refused is the share of attempts that were refused. FalseRefused is the share of attempts
+	// that were refused in a second with spare capacity: under the oracle's limit, at most 1% of
+	// the attempts in that second were refused, late or cancelled. Seconds count from the start.
 	Refused      float64 `json:"refused"`
 	FalseRefused float64 `json:"false_refused"`
 
-	// Probed is the share of attempts refused while the law had lowered the limit to
-	// measure the latency without load. It is more than the cost of probing: some would
+	// Probed is the share of attempts refused while the law had lowered the limit to measure the
+	// latency without load. It exceeds the cost of probing, because some of these attempts would
 	// have been refused anyway.
 	Probed float64 `json:"refused_probing"`
 
-	// Pushed is the share of the work sent to the server that it refused.
+	// Pushed is the share of the work sent to the server that the server refused.
 	Pushed float64 `json:"pushed,omitempty"`
 
 	// Late is the share of answers without error that came after the SLO.
 	Late float64 `json:"late"`
 
-	// Regime is the scenario's.
+	// Regime is the regime of the scenario.
 	Regime string `json:"regime,omitempty"`
 
-	// Starts is the number of phases of the start, and StartGoodput is their Goodput.
+	// Starts is the number of phases that begin within the scenario's Start, and StartGoodput is
+	// the Goodput of these phases.
 	Starts       int     `json:"start_phases,omitempty"`
 	StartGoodput float64 `json:"start_goodput_pct,omitempty"`
 
-	// Jain is Jain's index of fairness between several limiters: of the goodput of each
-	// over its goodput under the oracle, which is fair. It is 1 if all have the same
-	// part of it, and 1/n if one of n has all. Limiters with a fixed limit are left out.
+	// Jain is Jain's index of fairness between several limiters. It compares the ratios of each
+	// limiter's goodput to its goodput under the oracle, which is fair. It is 1 if all ratios are
+	// equal, 1/n if one of n limiters has all goodput, and 0 with fewer than two limiters. Limiters
+	// with a fixed limit do not count.
 	Jain float64 `json:"jain,omitempty"`
 
 	// Harm compares the result with the baseline, if there is one.
@@ -103,7 +105,7 @@ func (o *Oracle) Score(r *Result) (Score, error) {
 	return s, nil
 }
 
-// goodput is the good answers of some phases, and the oracle's.
+// goodput counts the good answers in some phases, and the oracle's good answers in them.
 type goodput struct{ good, best int }
 
 func (g *goodput) add(good, best int) {
@@ -111,7 +113,7 @@ func (g *goodput) add(good, best int) {
 	g.best += best
 }
 
-// jain returns 0 unless there are several limiters.
+// jain returns the index for Score.Jain.
 func (o *Oracle) jain(r *Result) float64 {
 	sum, squares, count := 0.0, 0.0, 0.0
 	for i, limiter := range r.Limiters {
@@ -138,7 +140,8 @@ func ratio(a, b float64) float64 {
 	return a / b
 }
 
-// percent returns the good answers as a percentage of the best, 100 if the oracle had none.
+// percent returns the good answers as a percentage of the oracle's good answers, at most 100. It is
+// 100 if the oracle had no good answers.
 func percent(good, best int) float64 {
 	if good >= best {
 		return 100
@@ -151,8 +154,8 @@ const (
 	convergedShare = 0.9
 )
 
-// converged returns the time from the beginning of a phase until it was as good as it should
-// be.
+// converged returns the time from the beginning of a phase until the goodput was at least
+// convergedShare of the oracle's goodput, for convergedFor.
 func (o *Oracle) converged(r *Result, phase int) time.Duration {
 	p := &r.Phases[phase]
 	first := int((p.Start + o.width - 1) / o.width)
@@ -176,7 +179,7 @@ func (o *Oracle) converged(r *Result, phase int) time.Duration {
 }
 
 // light is the share of attempts that an oracle may lose in a second in which no refusal is
-// necessary: a heavy tail makes some late under any load.
+// necessary: a heavy tail makes some attempts late under any load.
 const light = 0.01
 
 // falselyRefused counts the refusals in seconds in which the oracle had room.

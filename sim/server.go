@@ -9,14 +9,14 @@ type Server interface {
 	Station() (Station, error)
 }
 
-// A Station is a running [Server]. Its methods receive the time, which never goes back, and
-// Next returns the end of its next job; the simulation calls Finish then. A station with the
-// built-in clock is a [Curve]; implement Station for a different discipline.
+// A Station is a running [Server]. Its methods receive the time, which never goes back. Next
+// returns the end of the next job, and the simulation calls Finish at that time. A [Curve] makes a
+// station with the built-in clock. Implement Station for a different discipline.
 type Station interface {
 	// Start starts a job: work is its duration on an idle server at full speed.
 	Start(now time.Duration, job Job, work time.Duration)
-	// Next returns the end of the next job if nothing else happens, or [Never]. It must
-	// not be before the last time received.
+	// Next returns the end of the next job if nothing else happens, or [Never]. The end must not be
+	// before the last time that the station received.
 	Next() time.Duration
 	// Finish removes the job of Next.
 	Finish(now time.Duration) Job
@@ -26,8 +26,8 @@ type Station interface {
 	Change(now time.Duration, c Conditions)
 }
 
-// A Job is the number of a piece of work: from 0 up, reused after its work has left, so that
-// it may index a slice.
+// A Job is the number of a piece of work. Numbers count from 0 and are reused after their work has
+// left, so that they may index a slice.
 type Job int32
 
 // Conditions describe the health of a server.

@@ -9,15 +9,15 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The oracle of a shared system knows more than any limiter: which limiters have started,
-// and the future demand of each. It splits its total among them by max-min fairness: a
-// limiter that needs less than an equal share gets all it needs.
+// The oracle of a shared system knows more than any limiter: which limiters have started, and the
+// future demand of each. It splits its total among the started limiters by max-min fairness: a
+// limiter that needs less than an equal share gets all that it needs.
 
-// A stretch is a time with the same limiters and one phase, with the need of each limiter in
-// it.
+// A stretch is a period of one phase in which no limiter starts. It has the need of each limiter in
+// that period.
 type stretch struct {
 	from   time.Duration
-	needs  []float64 // 0 if it has not started, or is not controlled
+	needs  []float64 // 0 for a limiter that has not started, or has a constant limit
 	limits []int     // under the current total
 }
 
@@ -44,7 +44,7 @@ func (s *Scenario) stretches(seed uint64) []stretch {
 	return list
 }
 
-// bring adds up the work, on an idle server, that each limiter receives in each stretch.
+// bring adds up the service times of the requests that each limiter receives in each stretch.
 func (s *Scenario) bring(list []stretch, seed uint64) {
 	i := 0
 	for t := newTraffic(s, seed); t.next.at >= 0 && t.next.at != Never; t.advance() {
@@ -55,8 +55,8 @@ func (s *Scenario) bring(list []stretch, seed uint64) {
 	}
 }
 
-// need converts work to the concurrency that each limiter needs: the mean, and room for
-// variation and for one request.
+// need converts work to the concurrency that each limiter needs: the mean, and room for its
+// variation and for the heaviest request.
 func (t *stretch) need(s *Scenario, length time.Duration) {
 	heaviest := 1
 	for _, c := range s.Clients {

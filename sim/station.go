@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A station runs up to a number of jobs at once, all at the same speed, and the others wait in
+// A station runs up to a number of jobs at once, all at the same speed. The other jobs wait in
 // order of arrival. It has the clock of the package documentation, and a heap of the readings at
 // which the running jobs end.
 type station struct {
@@ -33,10 +33,11 @@ func (e ending) before(o ending) bool { return e.clock < o.clock }
 
 type waiting struct {
 	work time.Duration
-	job  Job // noJob if it was abandoned
+	job  Job // noJob after the job was abandoned
 }
 
-// whereabouts are the places of a job in the heap, -1 if it does not run, and in the backlog.
+// whereabouts has the place of a job in the heap, which is -1 if the job does not run, and its
+// place in the backlog.
 type whereabouts struct{ running, waiting int }
 
 const (
@@ -67,7 +68,8 @@ func (s *station) Start(now time.Duration, job Job, work time.Duration) {
 
 func (s *station) Next() time.Duration { return s.next }
 
-// Finish removes the first job. Its end was rounded up to a nanosecond: the clock has reached it.
+// Finish removes the first job. The end of the job was rounded up to a nanosecond, so the clock has
+// reached it.
 func (s *station) Finish(now time.Duration) Job {
 	job := s.items[0].job
 	s.Abandon(now, job)
@@ -95,14 +97,14 @@ func (s *station) Change(now time.Duration, c Conditions) {
 	s.settle()
 }
 
-// pass advances the clock.
+// pass advances the clock by the work that each job was given since the last call.
 func (s *station) pass(now time.Duration) {
 	s.clock += mul(float64(now-s.at), s.rate)
 	s.at = now
 }
 
-// settle starts waiting jobs as far as there is room, and sets the rate for the number of
-// running ones, and the time at which the first of them ends.
+// settle starts waiting jobs while workers are free. It sets the rate for the number of running
+// jobs, and the time at which the first of them ends.
 func (s *station) settle() {
 	for s.head < len(s.backlog) && len(s.items) < s.open {
 		if w := s.backlog[s.head]; w.job != noJob {
@@ -136,8 +138,8 @@ func (s *station) compact() {
 	}
 }
 
-// A WorkerPool is a number of workers that take jobs in order of arrival, one each, from an
-// unbounded backlog. When workers are lost, each of them first completes its job.
+// A WorkerPool is a server whose workers take jobs in order of arrival, one job each, from an
+// unbounded backlog. A worker that is lost first completes its job.
 type WorkerPool struct {
 	// Workers is the number of workers.
 	Workers int `json:"workers" range:"[1,1e6]"`

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// A Trace is recorded requests, in the order of their arrival. [TraceReader] reads one from
-// a log.
+// A Trace is a list of recorded requests, in the order of their arrival. [TraceReader] reads a
+// trace from a log.
 type Trace []Arrival
 
 // An Arrival is one recorded request.
@@ -23,8 +23,8 @@ type Arrival struct {
 	Deadline time.Duration // time that its client waits, from each attempt, up to 10000h; 0 for the SLO of its kind
 }
 
-// Length returns the suitable duration of a scenario of the trace: until a second after the
-// last arrival, so that most requests are answered.
+// Length returns a suitable duration for a scenario of the trace. It ends a second after the last
+// arrival, so that most requests are answered.
 func (t Trace) Length() time.Duration {
 	if len(t) == 0 {
 		return time.Second
@@ -32,15 +32,15 @@ func (t Trace) Length() time.Duration {
 	return t[len(t)-1].At + time.Second
 }
 
-// Offered returns the work that arrives in a second, in seconds: the mean number of workers
-// that the trace keeps busy. Divided by the [EffectiveWorkers] of a server it is the load.
-// It is 0 for a trace whose requests all come at once.
+// Offered returns the work that arrives in a second, in seconds: the mean number of workers that
+// the trace keeps busy. The quotient of Offered and the [EffectiveWorkers] of a server is the load.
+// Offered is 0 for a trace whose requests all come at once.
 func (t Trace) Offered() float64 {
 	if len(t) < 2 || t[0].At == t[len(t)-1].At {
 		return 0
 	}
 	work := 0.0
-	for _, a := range t[:len(t)-1] { // the last one begins at the end of the counted time
+	for _, a := range t[:len(t)-1] { // the last request begins at the end of the counted time
 		work += a.Work.Seconds()
 	}
 	return work / (t[len(t)-1].At - t[0].At).Seconds()
@@ -87,7 +87,8 @@ func (u USL) peak() (workers float64, bounded bool) {
 // mostClasses is the number of unknown classes that an error names.
 const mostClasses = 20
 
-// fits checks that requests are in order of arrival, and that there is a client for each class.
+// fits checks the order of the requests, the range of their deadlines, and that each class has a
+// client.
 func (t Trace) fits(clients []Client) error {
 	last := time.Duration(0)
 	for i, a := range t {

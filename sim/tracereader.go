@@ -11,34 +11,35 @@ import (
 // with "arrival" is a heading.
 //
 // Arrival, Service, Class and Deadline select the column of each value: by its name, or by its
-// number from 1. A unit may follow, as in "took*us": h, m, s, ms, us or ns, of the numbers in
-// that column. A dot selects a member of a JSON object. If any of them is set, Arrival and
-// Service must be.
+// number from 1. A unit of the numbers in that column may follow, as in "took*us": h, m, s, ms, us
+// or ns. A dot selects a member of a JSON object. If any of these fields is set, Arrival and
+// Service must be set.
 //
-// A value is seconds, or has a unit ("35ms"). A point in time may also be a date, in ISO
-// 8601 or in the form of access logs, in UTC without a zone, or seconds, milliseconds,
-// microseconds or nanoseconds since 1970. A trace of dates begins at its first request. Where
-// all are whole seconds or minutes, requests of the same one are spread evenly over it.
+// A value is a number of seconds, or has a unit ("35ms"). A point in time may also be a date in ISO
+// 8601 or in the form of access logs, or a number of seconds, milliseconds, microseconds or
+// nanoseconds since 1970. A date without a zone is in UTC. A trace of dates begins at its first
+// request. If all dates are whole seconds or minutes, the requests of the same second or minute are
+// spread evenly over it.
 type TraceReader struct {
-	// Format is the format of a line: "csv", "json" (an object a line), or an access
-	// log: "common", "combined", or a log_format of nginx, such as "combined
-	// $request_time", that names its columns. Empty means json if the log begins with {,
-	// and csv otherwise. A comma separates the columns of csv, unless the first line has a
-	// tab or a semicolon; it has their names, if a column is selected by its name.
+	// Format is the format of a line: "csv", "json" (an object a line), or an access log: "common",
+	// "combined", or a log_format of nginx, such as "combined $request_time", that names its
+	// columns. Empty means json if the log begins with {, and csv otherwise. A comma separates the
+	// columns of csv, unless the first line has a tab or a semicolon. The first line has the names
+	// of the columns, if a column is selected by its name.
 	Format string
 
-	// Arrival is the arrival time of a request. In an access log it defaults to $msec, which
-	// is finest, $time_iso8601 or $time_local.
+	// Arrival is the arrival time of a request. In an access log it defaults to $msec, which is the
+	// finest, $time_iso8601 or $time_local.
 	Arrival string
 
 	// Service is the service time of a request on an idle server.
 	Service string
 
-	// Class is the kind of client that sent it. Optional.
+	// Class is the kind of client that sent a request. It is optional.
 	Class string
 
-	// Deadline is the time that its client waits: a duration, or a date. A request whose
-	// column is empty or "-" has no deadline of its own.
+	// Deadline is the time that the client of a request waits: a duration, or a date. A request
+	// whose column is empty or "-" has no deadline of its own.
 	Deadline string
 
 	// AtEnd means that Arrival is the time at which the answer was sent, as in access
@@ -46,10 +47,10 @@ type TraceReader struct {
 	AtEnd bool
 }
 
-// Parse reads a trace; the file's name is for errors. It sorts requests by arrival. An error
-// is a [FieldError] that names the file, the line and the allowed values, or several of
-// them, joined by [errors.Join]: the first twenty, and the number of the others. The same
-// error in many lines is one.
+// Parse reads a trace; the file's name is for errors. It sorts requests by arrival. An error in the
+// log is a [FieldError] that names the file, the line and the allowed values. [errors.Join] joins
+// several errors: the first twenty, and the number of the other errors. The same error in many
+// lines counts once.
 func (t TraceReader) Parse(file string, r io.Reader) (Trace, error) {
 	requests, err := tracelog.Reader(t).Read(file, r, func(file string, line int, field, problem string) error {
 		return &FieldError{File: file, Line: line, Field: field, Problem: problem}

@@ -6,8 +6,8 @@ import "time"
 type request struct {
 	at      time.Duration // of the first attempt
 	work    time.Duration
-	luck    float64       // it fails in a phase with a greater share of errors
-	slo     time.Duration // 0 for the client's
+	luck    float64       // the request fails in a phase with a greater share of errors
+	slo     time.Duration // 0 for the SLO of the client
 	client  int32
 	limiter int32
 }
@@ -19,7 +19,7 @@ type traffic struct {
 
 	scenario *Scenario
 	rates    Rates
-	spacer   Spacer        // rates as a Spacer, if it is one
+	spacer   Spacer        // rates, if it implements Spacer
 	together bool          // the next request comes at the same instant as the last one
 	rate     float64       // of arrivals per second, without the phase's load
 	holds    time.Duration // end of that rate
@@ -42,8 +42,8 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 	return t
 }
 
-// advance moves to the next request of a limiter that has started. Custom arrivals whose time goes
-// back leave it negative, and the engine refuses them.
+// advance moves to the next request of a limiter that has started. The time of custom arrivals may
+// go back. A negative time ends the loop, and the engine refuses it.
 func (t *traffic) advance() {
 	t.draw()
 	for t.next.at >= 0 && t.next.at < t.scenario.starts(t.next.limiter) {
@@ -51,7 +51,7 @@ func (t *traffic) advance() {
 	}
 }
 
-// draw moves to the next request.
+// draw moves to the next request of any limiter.
 func (t *traffic) draw() {
 	if t.scenario.Trace != nil {
 		t.replay()
@@ -125,7 +125,7 @@ func (t *traffic) limiter() int32 {
 	return int32(t.clients.N(t.scenario.Limiters))
 }
 
-// pick draws an index in proportion to the shares, never one with a share of 0.
+// pick draws an index in proportion to the shares, never an index whose share is 0.
 func pick(r *Rand, shares []float64) int32 {
 	drawn, last := mul(r.Float64(), sum(shares)), 0
 	below := 0.0

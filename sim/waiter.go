@@ -24,7 +24,7 @@ func (w *waiter) Recheck() {
 	w.engine.later(w.slot, recheck, time.Duration(w.Told))
 }
 
-// recheck looks whether a waiter may start, or its time is over.
+// recheck asks the node whether a waiter may start, or its time in the queue is over.
 func (e *engine) recheck(slot int32) {
 	a := &e.attempts[slot]
 	w, limiter := a.waiter, a.limiter

@@ -19,12 +19,12 @@ type Constant struct {
 	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 }
 
-// Exponential work is memoryless around Mean.
+// Exponential work is memoryless, with the mean Mean.
 type Exponential struct {
 	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 }
 
-// Lognormal work has a heavy tail: a coefficient of variation CV around Mean.
+// Lognormal work has a heavy tail, with the mean Mean and the coefficient of variation CV.
 type Lognormal struct {
 	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 	CV   float64       `json:"cv" range:"(0,10]"`
@@ -38,9 +38,8 @@ type Bimodal struct {
 	Share float64       `json:"share" range:"[0,1]"`
 }
 
-// Pareto work is around Mean with a power-law tail: the share that takes longer than t falls
-// as t^-Alpha. Its variance is infinite up to an Alpha of 2. No work takes longer than a
-// day.
+// Pareto work has the mean Mean and a power-law tail: the share of work that takes longer than t
+// falls as t^-Alpha. Its variance is infinite up to an Alpha of 2. No work takes longer than a day.
 type Pareto struct {
 	Mean  time.Duration `json:"mean" range:"(0s,24h]"`
 	Alpha float64       `json:"alpha" range:"(1,100]"`
