@@ -9,7 +9,7 @@ const (
 	lookEvery = 10 * time.Millisecond // a store on a quiet machine maps 5 MiB meanwhile
 
 	pageAbove = 0.85                   // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
-	pageLeast = 32                     // a store always uses the target/pageLeast: to take back less has no effect
+	pageLeast = 32                     // a store always uses target/pageLeast: to take back less has no effect
 	vainEvery = 100 * time.Millisecond // the time to the next look after Linux took no pages back
 )
 

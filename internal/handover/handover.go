@@ -10,7 +10,7 @@ import (
 // credentials, which arguments would show to every user of the machine.
 const Variable = "WEIR_REQUEST"
 
-// A Queue is where jobs are. The tags are those of kong, which reads the command line of weir.
+// A Queue has the place of the jobs. kong, which reads the command line of weir, defines the tags.
 type Queue struct {
 	Stream   string `required:"" placeholder:"NAME" help:"Name of the stream of jobs. weir work and weir enqueue make it if there is none."`
 	Nats     string `xor:"server" placeholder:"URL" help:"Server of NATS with JetStream, such as nats://10.0.0.5:4222; several with commas. Defaults to the variable WEIR_NATS, without --embedded."`
@@ -18,7 +18,7 @@ type Queue struct {
 	Embedded string `xor:"server" placeholder:"DIR" help:"Folder of a server within weir, for the processes of this machine. Defaults to weir-jobs, without --nats."`
 }
 
-// Work asks for a worker.
+// Work asks weir-work to run a worker.
 type Work struct {
 	Queue
 
@@ -32,7 +32,7 @@ type Work struct {
 	Command []string `arg:"" passthrough:"" help:"The command, after --, with its arguments. It gets the payload on its standard input, WEIR_JOB_ID and WEIR_JOB_ATTEMPT."`
 }
 
-// Enqueue asks for new jobs.
+// Enqueue asks weir-work to add jobs.
 type Enqueue struct {
 	Queue
 
@@ -41,14 +41,14 @@ type Enqueue struct {
 	Payload []string `arg:"" optional:"" help:"Payloads, one for each job. Without any, the standard input is the payload of one job."`
 }
 
-// Jobs asks for the state of a stream.
+// Jobs asks weir-work to print the state of a stream.
 type Jobs struct {
 	Queue
 
 	Limit int `type:"size" default:"10" placeholder:"N" help:"Dead letters to list, the oldest first (default ${default})."`
 }
 
-// Requeue asks for dead letters to be tried again.
+// Requeue asks weir-work to add the jobs of dead letters again.
 type Requeue struct {
 	Queue
 
@@ -57,21 +57,21 @@ type Requeue struct {
 	ID []uint64 `arg:"" optional:"" name:"id" help:"Dead letters, as weir jobs lists them."`
 }
 
-// Fleet asks for the store of a fleet, on the standard input and output.
+// Fleet asks weir-fleet to serve the store of a fleet on its standard input and output.
 type Fleet struct {
 	Name        string
 	Store       string // URL of NATS, nats://host:4222, or PostgreSQL, postgres://user@host/database
 	Credentials string // file with a password, a token, or credentials of NATS
 
 	// For NATS: the files of authorities to believe, of a certificate and of its key; the name that
-	// the server's certificate must have; and on how many servers the entries are kept.
+	// the server's certificate must have; and the number of servers that keep the entries.
 	CA, Certificate, Key, ServerName string
 	Replicas                         int
 
-	Refresh time.Duration // how often a member speaks
+	Refresh time.Duration // the time between the writes of a member
 }
 
-// A Request is one of them.
+// A Request has one field that is not nil: the request itself.
 type Request struct {
 	Work    *Work    `json:",omitempty"`
 	Enqueue *Enqueue `json:",omitempty"`

@@ -1,3 +1,3 @@
-// Package jobs has the examples that docs/jobs.md links to, with the job runners that they are for.
-// Nothing else imports it, so no user of the library downloads these.
+// Package jobs has the examples that docs/jobs.md links to. It imports their job runners. No other
+// package imports it, so no user of the library downloads the job runners.
 package jobs

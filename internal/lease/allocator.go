@@ -9,17 +9,17 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// mostMembers bounds the memory of an allocator; more are not admitted.
+// mostMembers bounds the memory of an allocator. It admits no more members.
 const mostMembers = 10_000
 
-// settling is how many refreshes a store may lose, and a new member waits.
+// settling is the number of refreshes that a store may lose, and that a new member waits.
 const settling = 5
 
 // An allocator divides the cap during one term.
 type allocator struct {
 	conf     Config
 	epoch    Epoch
-	settled  time.Duration // when nothing of an earlier term can last
+	settled  time.Duration // when the grants of earlier terms, and their work, have ended
 	blind    time.Duration // until when no member is raised
 	synced   bool
 	number   uint64
@@ -67,7 +67,7 @@ func (a *allocator) allocate(now time.Duration) []Write {
 	writes := a.forget(now)
 	total, _ := a.caps()
 	equal := total / max(1, len(a.bookings))
-	free, rest := total, total // after all that is occupied; after the part of it that takes no part
+	free, rest := total, total // without occupied slots; without the slots of silent members
 	raise := a.synced && now >= a.blind
 	members := 0
 	var live []*booking
@@ -123,7 +123,8 @@ func (a *allocator) advise(now time.Duration) {
 	}
 }
 
-// caps returns the lowest and the highest cap that a member is configured with. The lowest counts.
+// caps returns the lowest and the highest cap that a member is configured with. The lowest cap
+// counts.
 func (a *allocator) caps() (lowest, highest int) {
 	lowest, highest = a.conf.Cap, a.conf.Cap
 	for _, b := range a.bookings {
@@ -134,7 +135,8 @@ func (a *allocator) caps() (lowest, highest int) {
 	return lowest, highest
 }
 
-// forget drops members that have left or were silent for too long.
+// forget drops members that were silent for too long. It returns the writes that delete the keys of
+// these and of members that have left.
 func (a *allocator) forget(now time.Duration) (writes []Write) {
 	a.bookings = slices.DeleteFunc(a.bookings, func(b *booking) bool {
 		if now < max(b.heard+a.conf.Forget, b.until(a.conf)) {
@@ -167,7 +169,7 @@ func target(live []*booking, total int, steady bool) {
 }
 
 // give divides the free slots among the members below their target. A member that occupies more
-// than its target loses at once; its slots are free when it no longer occupies them.
+// than its target loses slots at once. They are free when the member no longer occupies them.
 func give(live []*booking, free int) {
 	lack, weights, all := make([]int, len(live)), make([]float64, len(live)), 0
 	for i, b := range live {

@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// A ballot follows who leads, and stands for election when the leader is silent.
+// A ballot follows the leader, and proposes this node as leader when the leader is silent.
 type ballot struct {
-	leader Leader // as the store has it; the zero Leader if there is none
-	rev    uint64 // of its entry
+	leader Leader // the leader in the store; the zero Leader if there is none
+	rev    uint64 // of the leader's entry
 	seen   time.Duration
-	synced bool // whether the entry, or that there is none, was read
+	synced bool // whether this node has read the entry, or that there is none
 	led    Epoch
-	asked  time.Duration // when this last wrote the entry
+	asked  time.Duration // when this node last wrote the entry
 	jitter time.Duration
 }
 
@@ -27,8 +27,8 @@ func (b *ballot) read(now time.Duration, l Leader, rev uint64) {
 	b.leader, b.rev, b.seen = l, rev, now
 }
 
-// elected says whether the entry begins a new term of this node. After a store went back, it may
-// show an old term, which is over.
+// elected reports whether the entry begins a new term of this node. A store that went back may show
+// an old term, which is over.
 func (b *ballot) elected(c Config, l Leader, promised Epoch) bool {
 	if l.Epoch.ID != c.ID || l.Epoch != promised || !b.led.Before(l.Epoch) {
 		return false

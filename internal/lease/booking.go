@@ -11,28 +11,28 @@ import (
 type booking struct {
 	id       string
 	since    time.Duration // when this allocator first heard of it
-	heard    time.Duration // when it last did
+	heard    time.Duration // when this allocator last heard of it
 	want     Want
 	promised bool  // whether the want is of this epoch
-	past     int   // the Keep of its grants of earlier epochs
-	grants   []own // of this epoch: the last one, and those before it that are open
-	share    int   // that it should have now
-	target   int   // that it should have once there is room
-	occupied int   // that it may hold or run
+	past     int   // the largest Keep of its grants of earlier epochs
+	grants   []own // of this epoch: the last grant, and earlier grants that are open
+	share    int   // the slots that it should have now
+	target   int   // the slots that it should have once there is room
+	occupied int   // the slots that it may hold or run
 
-	report   law.Report    // the last
-	reported time.Duration // when it came, 0 if none did
+	report   law.Report    // the last report
+	reported time.Duration // when the report came, 0 if none did
 	about    time.Duration // Want.Sent of that want, 0 if the report is too old
-	advice   *law.Advice   // nil if nobody reports
+	advice   *law.Advice   // nil if no member reports
 }
 
-// own is a grant that this allocator wrote, and when.
+// own is a grant that this allocator wrote, with the time of the write.
 type own struct {
 	Grant
 	at time.Duration
 }
 
-// last is the last grant, or the zero value.
+// last returns the last grant, or the zero value.
 func (b *booking) last() own {
 	if len(b.grants) == 0 {
 		return own{}
@@ -55,18 +55,18 @@ func (b *booking) hear(now time.Duration, e Epoch, w Want) {
 	}
 }
 
-// open says whether the member may still apply a grant, or did so after its last want. Its own
-// stamps say when the lease was over.
+// open reports whether the member may still apply a grant, or may have applied it after its last
+// want. The end of the lease is compared with the member's own stamps.
 func (b *booking) open(g own) bool {
 	return g.Number > b.want.Applied && g.Answers+g.TTL > b.want.Sent
 }
 
-// until is when nothing that the member was granted can still be held or run.
+// until returns the time from which the member can neither hold granted slots nor run work of them.
 func (b *booking) until(c Config) time.Duration {
 	return max(b.heard, b.last().at) + drift(c.TTL+c.Grace)
 }
 
-// occupies is the most that the member may hold or run now.
+// occupies returns the largest number of slots that the member may hold or run now.
 func (b *booking) occupies(now time.Duration, a *allocator, equal int) int {
 	most, keep := max(b.want.Held, b.want.Running), b.want.Keep
 	for _, g := range b.grants {
@@ -86,8 +86,8 @@ func (b *booking) occupies(now time.Duration, a *allocator, equal int) int {
 	return most
 }
 
-// due says whether to write a grant: for another share, and so that the lease does not end, sooner
-// while the last grant may be lost.
+// due reports whether to write a grant: if the share has changed, and before the lease ends. It is
+// due sooner while the last grant may be lost.
 func (b *booking) due(now time.Duration, c Config) bool {
 	last := b.last()
 	if last.Number == 0 || b.share != last.Share {

@@ -17,11 +17,11 @@ const (
 
 // A Config is complete: package fleet fills in its defaults and checks it.
 type Config struct {
-	ID       string // of this process and no other, ever
+	ID       string // of this process, and of no other process ever
 	Cap      int
 	Weight   float64
 	Fallback Fallback
-	Refresh  time.Duration // between wants
+	Refresh  time.Duration // the time between wants
 	TTL      time.Duration // of a lease
 	Grace    time.Duration // the longest work
 	Forget   time.Duration // how long a silent member is counted
@@ -31,25 +31,26 @@ type Config struct {
 // short, so that the next allocator is elected before the leases end.
 func (c Config) term() time.Duration { return c.TTL / 2 }
 
-// drift is a duration of another's clock, by ours: clocks run apart by less than a tenth.
+// drift returns the longest time on our clock while another clock counts d: clocks run apart by
+// less than a tenth.
 func drift(d time.Duration) time.Duration { return d + d/10 }
 
-// wait is how long grants of earlier allocators, and the work that they let start, may last.
+// wait returns how long grants of earlier allocators, and the work that they let start, may last.
 func (c Config) wait() time.Duration { return drift(c.term() + c.TTL + c.Grace) }
 
-// An Entry is a value as the store has it. Without a key it says that all entries that there were
-// have been read; without a value, that the key has none.
+// An Entry is a value in the store. An Entry without a key means that all present entries have been
+// read. An Entry without a value means that the key has no value.
 type Entry struct {
 	Key   string
 	Value []byte
 	Rev   uint64
 }
 
-// A Write is for the store. Without a value it deletes.
+// A Write is a write to the store. Without a value it deletes the key.
 type Write struct {
 	Key   string
 	Value []byte
-	Swap  bool   // only if the revision of the key is Rev; 0: it has no value
+	Swap  bool   // write only if the revision of the key is Rev, or without a value if Rev is 0
 	Rev   uint64 // see Swap
 }
 
@@ -68,26 +69,26 @@ type Node struct {
 	alloc  *allocator // nil while another leads
 }
 
-// NewNode returns the node of a process that is told of its own grant and of the leader.
+// NewNode returns the node of a process. It needs the entries of its own grant and of the leader.
 func NewNode(c Config, now time.Duration) *Node {
 	return &Node{conf: c, member: newMember(c), ballot: ballot{seen: now, jitter: jitter(c)}}
 }
 
-// Share is how much may run now.
+// Share returns the number of slots that may be in use now.
 func (n *Node) Share() int { return n.member.share }
 
-// Leads says whether this is the allocator. As long as it leads, it reads the entries of all keys,
-// and first of all the present ones.
+// Leads reports whether this node is the allocator. As long as it leads, it needs the entries of
+// all keys, the present entries first.
 func (n *Node) Leads() bool { return n.alloc != nil }
 
-// Leader is the term of the allocator, as far as this node knows.
+// Leader returns the term of the allocator, as far as this node knows.
 func (n *Node) Leader() Epoch { return n.ballot.leader.Epoch }
 
-// Leased reports whether the share is leased, and no fallback.
+// Leased reports whether the share is leased, and is not the fallback.
 func (n *Node) Leased() bool { return n.member.lease > 0 }
 
 // Caps returns the lowest and the highest cap of the members, as far as this node knows. An
-// allocator knows all.
+// allocator knows the caps of all members.
 func (n *Node) Caps() (lowest, highest int) {
 	if n.alloc == nil {
 		return n.conf.Cap, n.conf.Cap
@@ -95,7 +96,8 @@ func (n *Node) Caps() (lowest, highest int) {
 	return n.alloc.caps()
 }
 
-// Members is how many members the allocator knew when it wrote the last grant; 0 before that.
+// Members returns the number of members that the allocator knew when it wrote the last grant, 0
+// before the first grant.
 func (n *Node) Members() int { return n.member.members }
 
 // Advice returns advice for the law of this process, once. After the end of a lease it returns the
@@ -109,7 +111,7 @@ func (n *Node) Advice() (a law.Advice, ok bool) {
 	return *advice, true
 }
 
-// Wake is when to call Tick at the latest.
+// Wake returns the latest time for the next call of Tick.
 func (n *Node) Wake(now time.Duration) time.Duration {
 	next := now + n.conf.Refresh/4 // the allocator's pace
 	if end := n.member.lease; end > now {
@@ -118,14 +120,14 @@ func (n *Node) Wake(now time.Duration) time.Duration {
 	return next
 }
 
-// Read takes an entry of the store. It says whether Tick has to follow at once. The error is about
-// a value that is none of ours, and which changes nothing.
+// Read takes an entry of the store, and reports whether Tick has to follow at once. An error means
+// that the value is not a valid message of the fleet.
 func (n *Node) Read(now time.Duration, e Entry) (hurry bool, err error) {
 	prefix, id := kind(e.Key)
 	switch {
 	case e.Key == LeaderKey:
 		return n.readLeader(now, e)
-	case e.Value == nil: // no word of a member, which says that it leaves
+	case e.Value == nil: // the key was deleted; a member that leaves says so in a want
 	case prefix == GrantPrefix && id == n.conf.ID:
 		return n.readGrant(now, e.Value)
 	case n.alloc != nil && prefix == GrantPrefix:
@@ -140,7 +142,7 @@ func (n *Node) Read(now time.Duration, e Entry) (hurry bool, err error) {
 	return false, nil
 }
 
-// Synced says that Read got all entries that there were of the leader or, with all, of all keys.
+// Synced records that Read got all present entries of the leader or, with all, of all keys.
 func (n *Node) Synced(all bool) {
 	n.ballot.synced = true
 	if all && n.alloc != nil {
@@ -175,7 +177,7 @@ func (n *Node) readLeader(now time.Duration, e Entry) (hurry bool, err error) {
 	if e.Value == nil {
 		e.Rev = 0
 	} else if l, err = decode[Leader](e.Value); err != nil {
-		l = Leader{Blind: n.conf.wait()} // it can be replaced like an old one, and who led before is unknown
+		l = Leader{Blind: n.conf.wait()} // as for an old entry: the last leader is unknown
 	}
 	n.ballot.read(now, l, e.Rev)
 	before := n.member.promised
@@ -187,7 +189,7 @@ func (n *Node) readLeader(now time.Duration, e Entry) (hurry bool, err error) {
 	return before != n.member.promised, err
 }
 
-// abdicate ends a leadership whose time is over, or which another has followed.
+// abdicate ends the leadership of this node if its time is over, or if a later term has begun.
 func (n *Node) abdicate(now time.Duration) {
 	if n.alloc != nil && (n.alloc.epoch != n.member.promised || n.ballot.leader.Epoch != n.alloc.epoch ||
 		now >= n.ballot.leader.Sent+n.conf.term()) {
@@ -215,7 +217,7 @@ func (n *Node) Tick(now time.Duration, use func(share int) Load) []Write {
 }
 
 // Leave returns the last writes of a member that holds nothing from now on. While its last work
-// runs, the allocator counts that as it does for a silent member.
+// runs, the allocator counts the slots of that work, as for a silent member.
 func (n *Node) Leave(now time.Duration, running int) []Write {
 	n.member.share, n.member.keep, n.member.lease = 0, 0, 0
 	n.alloc = nil

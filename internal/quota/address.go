@@ -2,8 +2,9 @@ package quota
 
 import "net/netip"
 
-// AddressOf returns the address that a client counts for: for IPv6 the /64 network, because one
-// client may have all its addresses. It is zero for a client without one.
+// AddressOf returns the address under which a client counts. For IPv6 it is the /64 network,
+// because one client may have all addresses of that network. It is zero for a client without an
+// address.
 func AddressOf(client netip.Addr) netip.Addr {
 	client = client.Unmap()
 	if client.Is6() {

@@ -2,15 +2,15 @@ package quota
 
 import "sync"
 
-// A Quota bounds how much of something there is, and how much of it each of many has. The zero
-// Quota has given nothing. All methods are safe for concurrent use.
+// A Quota bounds the amount that all keys have taken together, and the amount that each key has
+// taken. The zero Quota has given out nothing. All methods are safe for concurrent use.
 type Quota[K comparable] struct {
 	mu   sync.Mutex
 	all  int64
 	each map[K]int64
 }
 
-// Take gives n more to k, and reports whether it did: no k may have more than each, and all
+// Take gives n more to k, and reports whether it did: no key may have more than each, and all keys
 // together no more than all.
 func (q *Quota[K]) Take(k K, n, each, all int64) bool {
 	q.mu.Lock()
@@ -38,7 +38,7 @@ func (q *Quota[K]) Give(k K, n int64) {
 	}
 }
 
-// Used returns how much is given out.
+// Used returns the amount that is given out.
 func (q *Quota[K]) Used() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
