@@ -12,7 +12,7 @@ import (
 func believe(b recording.Belief, now time.Time, d law.Reason) recording.Belief {
 	milliseconds := func(seconds float64) float64 { return recording.Tenths(seconds * 1000) }
 	switch {
-	case d.Code == law.Pinned: // by hand, and not by what is measured
+	case d.Code == law.Pinned: // set by hand, and not by a measurement
 		return recording.Belief{}
 	case d.Code == law.Rebased && d.Signal == law.NoLoad:
 		b.NoLoad, b.At = milliseconds(d.Have), now.UnixMilli()

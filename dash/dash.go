@@ -15,8 +15,8 @@ import (
 
 // Config has the limiters that a dashboard shows, and the requests that may see them.
 type Config struct {
-	// Read returns the state of all that is shown: see [Limiters] and [Keys]. It is called by one
-	// goroutine at a time. Of snapshots with the same name only the first is shown. If Read,
+	// Read returns the state of all limiters to show: see [Limiters] and [Keys]. It is called by
+	// one goroutine at a time. Of snapshots with the same name only the first is shown. If Read,
 	// Tables or Tenants panics, the log says so, and the page shows the last state. Required,
 	// unless there are Pools.
 	Read func() []weir.Snapshot
@@ -36,21 +36,20 @@ type Config struct {
 	// Refusals are shown to viewers with the token. The default is none.
 	Refusals *Refusals
 
-	// Law puts another law in place of that of the limiter of a name, or its own again if it is
-	// nil. The name is as shown: at most 128 bytes of UTF-8, to which longer names are cut. The
-	// page offers that, and to pin a limit by [law.Fixed], to viewers with the token. The default
-	// is that a page changes no law.
+	// Law gives the limiter of a name another law, or its own law again if l is nil. The name is
+	// the one that the page shows: at most 128 bytes of UTF-8, to which longer names are cut. The
+	// page offers this change, and a fixed limit by [law.Fixed], to viewers with the token. The
+	// default is that a page changes no law.
 	Law func(limiter string, l law.Law) error
 
-	// Shadow turns the shadow mode of a limiter on or off, likewise.
+	// Shadow turns the shadow mode of a limiter on or off, as Law changes its law.
 	Shadow func(limiter string, on bool) error
 
 	// Token returns the token that lets someone look, of 16 bytes or more. It is called for each
 	// request, so the token can change. Required, unless Public is set.
 	Token func() (string, error)
 
-	// Public lets everyone look who reaches the handler. Tenants, Refusals, Law and Shadow still
-	// take the token.
+	// Public lets everyone look. Tenants, Refusals, Law and Shadow still take the token.
 	Public bool
 
 	// Hosts are the names by which browsers reach the handler, without ports. A loopback
@@ -86,7 +85,7 @@ type Handler struct {
 	inside http.Handler
 }
 
-// The page and its parts.
+// assets has the page and its parts.
 //
 //go:embed assets
 var assets embed.FS
@@ -135,8 +134,8 @@ func serve(hub *hub) (*Handler, error) {
 	return h, nil
 }
 
-// Close ends all streams of events, for [http.Server.RegisterOnShutdown]: a server waits for them
-// otherwise. The pages try again to connect, and are refused.
+// Close ends all streams of events, for [http.Server.RegisterOnShutdown]: otherwise a server waits
+// for them. The pages try again to connect, and are refused.
 func (h *Handler) Close() { h.hub.close() }
 
 // policy lets the page load its own parts and nothing else.

@@ -12,11 +12,11 @@
 //
 // # Cost
 //
-// While someone looks, the handler reads each limiter twice a second and keeps an hour of
-// readings: a third of a megabyte for each limiter, or half of one with histograms. A minute after
-// the last page has left, it stops and forgets them. Without a page it costs nothing. It shows at
-// most 64 limiters and serves at most 256 pages. A page that does not read for eight seconds is
-// cut off. For 20 limiters and 200 pages it takes 0.4% of a core and 28 MB, clients included:
+// While someone looks, the handler reads each limiter twice a second and keeps an hour of readings:
+// a third of a megabyte for each limiter, or half a megabyte with histograms. A minute after the
+// last page has left, it stops and forgets them. Without a page it costs nothing. It shows at most
+// 64 limiters and serves at most 256 pages. A page that does not read for eight seconds is cut off.
+// For 20 limiters and 200 pages it takes 0.4% of a core and 28 MB, clients included:
 //
 //	go test ./dash -run '^$' -bench 200Pages -cpu 1
 //
@@ -33,7 +33,7 @@
 //
 // Tenants ([Config].Tenants), refused requests ([Config].Refusals), and changes ([Config].Law and
 // [Config].Shadow) always take the token. A change that a foreign page sends is refused. A stream
-// of events ends within five seconds of the token that it was opened with.
+// of events ends within five seconds after its token has changed.
 //
 // The charts are drawn by uPlot, https://github.com/leeoniya/uPlot (MIT).
 package dash

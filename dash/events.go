@@ -9,7 +9,7 @@ import (
 // patience is how long a client may take to read a message before its connection is closed.
 const patience = 10 * time.Second
 
-// recheck is how often the right to look is checked again while a stream lasts.
+// recheck is the time between two checks of the right to look, while a stream lasts.
 const recheck = 5 * time.Second
 
 // rights are the forms that the page shows.
@@ -20,8 +20,8 @@ type rights struct {
 }
 
 // events streams the state of all limiters, and the details of one, as server-sent events:
-// https://html.spec.whatwg.org/multipage/server-sent-events.html. It ends when the token of the
-// request is no longer the one: the page connects again, with the rights that are left.
+// https://html.spec.whatwg.org/multipage/server-sent-events.html. The stream ends when its request
+// gains or loses the trust of the token. The page then connects again, with its new rights.
 func (h *Handler) events(w http.ResponseWriter, r *http.Request) {
 	if err := h.mayLook(r); err != nil {
 		w.Header().Set("WWW-Authenticate", "Bearer")

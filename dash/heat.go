@@ -19,7 +19,7 @@ type heat struct {
 	begun   time.Time
 }
 
-// add takes a histogram that counts since the limiter was made. It reports whether there is another
+// add takes a histogram that counts since the limiter was made. It reports whether it has added a
 // column.
 func (h *heat) add(now time.Time, counts *histogram.Snapshot) bool {
 	switch {

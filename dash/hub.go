@@ -36,7 +36,7 @@ type client struct {
 	view
 	messages chan []byte // closed when the client is cut off
 	joined   bool        // has its first message
-	placed   bool        // its limiter is one that there is, or was
+	placed   bool        // a limiter was there for its view
 }
 
 // A hub reads the limiters while it has clients, keeps the readings, and sends them. A
@@ -48,10 +48,10 @@ type hub struct {
 	mu      sync.Mutex // guards the fields below
 	clients map[*client]struct{}
 	series  map[string]*series // by label
-	more    map[bool]int       // limiters that are not shown to those with trust, and without
+	more    map[bool]int       // limiters that are not shown, to trusted viewers and to others
 	others  []recording.Table
-	refused uint64 // requests at the last reading
-	before  uint64 // requests at the reading before
+	refused uint64 // count of refused requests at the last reading
+	before  uint64 // the same count at the reading before
 	kept    int64  // the time of the last reading, in milliseconds of Unix time
 	fault   string // how the last reading failed; empty if it did not
 	running bool
@@ -64,8 +64,7 @@ func newHub(c Config) *hub {
 	return &hub{config: c, clients: map[*client]struct{}{}, series: map[string]*series{}}
 }
 
-// join adds a client. Its first message has all that has been read so far, and waits for the first
-// reading.
+// join adds a client. Its first message has all readings so far, and waits for the first reading.
 func (h *hub) join(v view) (*client, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,8 +96,8 @@ func (h *hub) add(v view) *client {
 	return c
 }
 
-// welcome sends a client its first message, and another once there is a limiter to look at: the
-// first one, if the name of its own is not known.
+// welcome sends a client its first message, and a second one once there is a limiter. If the
+// limiter of its view is not known, the client gets the first limiter.
 func (h *hub) welcome(c *client) {
 	names := h.names(c.view)
 	c.placed = len(names) > 0
@@ -145,8 +144,8 @@ func (h *hub) cut(c *client) {
 }
 
 // run reads until there has been no client for a while. It reads without the lock, because a
-// function of the user may block. The times are those of the clock: the last tick of a ticker waits
-// while the process is stopped.
+// function of the user may block. It takes the times from the clock, because the last tick of a
+// ticker waits while the process is stopped.
 func (h *hub) run() {
 	for !h.ends(time.Now()) {
 		r := h.attempt()
@@ -193,7 +192,8 @@ func (h *hub) send() {
 	}
 }
 
-// news is the message after a reading. If that failed, all that was read before has been sent.
+// news returns the message after a reading. If the reading failed, it is only the overview, because
+// all earlier readings have been sent.
 func (h *hub) news(v view) []byte {
 	if h.fault != "" {
 		return h.overview(v)
@@ -201,8 +201,8 @@ func (h *hub) news(v view) []byte {
 	return h.message(v, (*series).latest, h.before)
 }
 
-// message is the overview with a part of the details that a view has, and the requests that were
-// refused from a count on.
+// message returns the overview with a part of the details that a view has, and the requests that
+// were refused after the first count.
 func (h *hub) message(v view, part func(s *series, name string) []byte, from uint64) []byte {
 	message := h.overview(v)
 	for _, name := range h.names(v) {
@@ -213,7 +213,7 @@ func (h *hub) message(v view, part func(s *series, name string) []byte, from uin
 	return append(message, v.requests(h.config.Refusals.between(from, h.refused))...)
 }
 
-// requests is the event with refused requests, which only some may see.
+// requests returns the event with refused requests, which only trusted viewers may see.
 func (v view) requests(refused []recording.Request) []byte {
 	if !v.trusted || len(refused) == 0 {
 		return nil

@@ -16,7 +16,7 @@ const (
 	mostForm      = 8 << 10 // bytes of a form
 )
 
-// token returns the token, if it is one.
+// token returns the token, or an error if it cannot be read or is too short.
 func (h *Handler) token() (string, error) {
 	token, err := h.hub.config.Token()
 	if err == nil && len(token) < shortestToken {
@@ -38,7 +38,7 @@ func session(token string) *http.Cookie {
 // errNoToken is the answer to requests without the token.
 var errNoToken = errors.New("want the token: Authorization: Bearer TOKEN, or the cookie that the page gives for it")
 
-// mayLook says why a request may not look.
+// mayLook returns an error if a request may not look.
 func (h *Handler) mayLook(r *http.Request) error {
 	if h.hub.config.Public {
 		return nil
@@ -84,8 +84,8 @@ func send(w http.ResponseWriter, name string, status int) {
 	_, _ = w.Write(text) // fails only if the client left
 }
 
-// login exchanges the token for a cookie. Without a Path, the browser sends that only to the
-// dashboard.
+// login exchanges the token for a cookie. The cookie has no Path, so the browser sends it only to
+// the dashboard.
 func (h *Handler) login(w http.ResponseWriter, r *http.Request) {
 	if h.hub.config.Token == nil {
 		http.Error(w, "this dashboard needs no token", http.StatusNotFound)

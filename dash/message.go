@@ -24,12 +24,12 @@ func (h *hub) overview(v view) []byte {
 	return event("overview", o)
 }
 
-// past is the message with all that is kept.
+// past returns the message with all readings that are kept.
 func (s *series) past(name string) []byte {
 	return s.details(recording.Details{Name: name, Whole: true, Heat: s.heat.columns}, s.points, s.changes)
 }
 
-// latest is the message with the last reading.
+// latest returns the message with the last reading.
 func (s *series) latest(name string) []byte {
 	d := recording.Details{Name: name}
 	if n := len(s.heat.columns); s.heated {
@@ -60,8 +60,8 @@ func (s *series) details(d recording.Details, points []recording.Point, changes 
 	return event("details", d)
 }
 
-// decision says what the law decided last. A cap, as that of a set, and a pace hold work back below
-// the limit of the law, which does not hear of them.
+// decision returns the last decision of the law as text. A cap of a set and a pace hold work back
+// below the limit, and the law does not know of them.
 func (s *series) decision() string {
 	last := s.last
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// poolReading is the state of a pool as a limiter has it, by the last decision on its first
-// resource. A pool without a scaler has the size of the work that runs.
+// poolReading returns the state of a pool in the form of a limiter's state, by the last decision on
+// its first resource. Without a scaler the size of the pool is the number of its running tasks.
 func poolReading(s pool.Snapshot) *weir.Snapshot {
 	ended := s.Completed + s.Failed
 	snap := &weir.Snapshot{
@@ -44,7 +44,7 @@ func resized(s pool.Snapshot, history []pool.Decision) []pool.Decision {
 }
 
 // decided gives a change of a pool's size the reason of the last decision that moved it since the
-// reading before. Without one it is no change.
+// reading before. Without such a decision it drops the change.
 func (s *series) decided(moves []pool.Decision) {
 	s.pool = true
 	since := s.moved

@@ -12,12 +12,12 @@ import (
 	"github.com/weir-go/weir/internal/recording"
 )
 
-// Refusals keeps why the last 256 requests were refused, by their identifiers, for
+// Refusals keeps the reasons of the last 256 refusals, with the identifiers of the requests, for
 // [Config].Refusals. The zero value is empty. It is safe for concurrent use.
 type Refusals struct {
 	mu   sync.Mutex
 	kept [recording.MostRequests]recording.Request // a ring
-	sum  uint64                                    // how many there were
+	sum  uint64                                    // the count of all refusals
 }
 
 // Add keeps the request with an identifier and the tenant of its context, if err is a
@@ -43,7 +43,7 @@ func (r *Refusals) Add(ctx context.Context, id string, err error) {
 	r.sum++
 }
 
-// String says how many refusals there were.
+// String returns the count of all refusals as text.
 func (r *Refusals) String() string { return fmt.Sprintf("%d refusals", r.count()) }
 
 func (r *Refusals) count() uint64 {

@@ -10,10 +10,10 @@ import (
 )
 
 // Replay returns a dashboard that shows a recording of weir record instead of [Config].Read, which
-// it does not need. It reads the recording to its end and keeps it: a third of a megabyte for each
-// hour of a limiter, and at most two million readings. Without [Config].Token, all who may look see
-// the tenants and the identifiers of requests that the recording has. An error matches
-// [weir.ErrConfig]; one about the recording names the line.
+// may be nil. It reads the recording to its end and keeps it: a third of a megabyte for each hour
+// of a limiter, and at most two million readings. Without [Config].Token, all viewers see the
+// tenants and the identifiers of requests that the recording has. An error matches
+// [weir.ErrConfig]. An error about the recording names the line.
 func Replay(from io.Reader, c Config) (*Handler, error) {
 	all, err := recording.Load(from)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 // A reading is the state of all that is shown, by name.
 type reading struct {
 	limiters map[string]*weir.Snapshot
-	tenants  map[string]bool            // of the limiters
-	moves    map[string][]pool.Decision // of those that are pools
+	tenants  map[string]bool            // limiters of Config.Tenants
+	moves    map[string][]pool.Decision // changes of the size of each pool
 	tables   []Table
 	err      error // of a function of the user
 }
@@ -70,7 +70,7 @@ func (r reading) shown() []string {
 	return names[:min(len(names), mostLimiters)]
 }
 
-// attempt is reading, where a function of the user may panic.
+// attempt is reading, but returns a panic of a user's function as an error.
 func (h *hub) attempt() (r reading) {
 	r.err = isolate.Call(func() { r = h.reading() })
 	return r
@@ -117,10 +117,10 @@ func (h *hub) inOrder(now time.Time) {
 	h.kept = at
 }
 
-// unread shows that a function of the user has failed, and logs how when that changes: the page may
-// be public.
+// unread shows that a function of the user has failed. It logs each new error and does not show it,
+// because the page may be public.
 func (h *hub) unread(err error) {
-	h.before = h.refused // all that were read have been sent
+	h.before = h.refused // all requests that were read have been sent
 	h.others = []recording.Table{{Name: "not read", Rows: [][2]string{{"why", "a function of dash.Config failed: see the log"}}}}
 	if h.fault == err.Error() {
 		return

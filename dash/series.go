@@ -23,11 +23,11 @@ type series struct {
 	before  *weir.Snapshot // the reading before the last one; nil if there is none
 	changed bool           // at the last reading
 	pool    bool           // of a pool
-	tenant  bool           // only those with the token may see it
+	tenant  bool           // only viewers with the token may see it
 	moved   time.Time      // the last change of a pool's size
-	heated  bool           // there is another column of the heat map since then
+	heated  bool           // the last reading added a column to the heat map
 	at      time.Time      // of the last reading
-	between float64        // the seconds between these two
+	between float64        // seconds between the last two readings
 }
 
 func (s *series) add(now time.Time, snap *weir.Snapshot) {
@@ -67,8 +67,8 @@ func (s *series) reasons() (given []law.Reason) {
 	return given
 }
 
-// replaced reports whether another law decides since the reading before, or another limiter of that
-// name.
+// replaced reports whether the limiter has another law since the reading before, or the name has
+// another limiter.
 func (s *series) replaced() bool {
 	switch {
 	case s.before == nil:
@@ -79,7 +79,8 @@ func (s *series) replaced() bool {
 	return s.last.Last.Code == law.Configured && s.before.Last.Code != law.Configured
 }
 
-// newest drops the oldest elements beyond a number, some at a time.
+// newest drops the oldest elements if there are more than most. It then drops a tenth at once, so
+// that it seldom has to copy.
 func newest[T any](all []T, most int) []T {
 	if len(all) <= most {
 		return all
@@ -87,7 +88,7 @@ func newest[T any](all []T, most int) []T {
 	return append(all[:0], all[len(all)-most*9/10:]...)
 }
 
-// rate is the growth of a counter between the last two readings, a second.
+// rate returns the growth of a counter a second, between the last two readings.
 func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 	if s.before == nil {
 		return 0
@@ -99,7 +100,7 @@ func (s *series) rate(count func(weir.Snapshot) uint64) float64 {
 	return float64(now-before) / s.between
 }
 
-// change is the change of the limit between the last two readings.
+// change returns the change of the limit between the last two readings, if it has changed.
 func (s *series) change(now time.Time) (c recording.Change, changed bool) {
 	if s.before == nil || s.before.Limit == s.last.Limit {
 		return c, false

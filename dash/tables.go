@@ -17,7 +17,7 @@ type Table struct {
 }
 
 // Throttles returns a function for [Config].Tables that reads throttles: the pace of each side, and
-// the load and the terms from which it comes.
+// the load and the terms from which the pace comes.
 func Throttles(all ...*throttle.Throttle) func() []Table {
 	return func() (tables []Table) {
 		for _, t := range all {
@@ -46,7 +46,7 @@ func sideTable(name string, s throttle.SideSnapshot) Table {
 	}}
 }
 
-// cut returns the tables as messages have them.
+// cut returns the tables within the bounds of a message.
 func cut(all []Table) (tables []recording.Table) {
 	for _, t := range all[:min(len(all), recording.MostTables)] {
 		rows := slices.Clone(t.Rows[:min(len(t.Rows), recording.MostRows)])

@@ -10,8 +10,8 @@ import (
 // Max is how many bytes a label has at most.
 const Max = 128
 
-// Clean returns text as it is if it is short and valid. Otherwise it is cut or repaired, and ends
-// in a hash of the original, so that two of them stay two.
+// Clean returns text as it is if it is short and valid. Otherwise it cuts or repairs the text, and
+// appends a hash of the original, so that different texts stay different.
 func Clean(text string) string {
 	if len(text) <= Max && utf8.ValidString(text) {
 		return text

@@ -1,3 +1,3 @@
 // Package maxmin splits a total by max-min fairness: a need below an equal share is met, and the
-// others share the rest equally.
+// other needs share the rest equally.
 package maxmin

@@ -47,10 +47,10 @@ func fairParts(total float64, needs []float64) []float64 {
 	return parts
 }
 
-// fill meets as many needs as possible; the others get parts in proportion to their weights. It
-// returns the rest of the total as well.
+// fill meets as many needs as possible. The other needs get parts in proportion to their weights.
+// fill returns the rest of the total as well.
 func fill(total float64, needs, weights []float64) (parts []float64, rest float64) {
-	order, weight := make([]int, len(needs)), 0.0 // those that are met first come first
+	order, weight := make([]int, len(needs)), 0.0 // needs that are met first come first
 	for i := range order {
 		order[i] = i
 		weight += weights[i]
@@ -67,10 +67,10 @@ func fill(total float64, needs, weights []float64) (parts []float64, rest float6
 	return parts, total
 }
 
-// Shares splits a total by weighted max-min fairness into whole numbers with exactly that sum: as
-// many needs as possible are met, the others get parts in proportion to their weights, and the
-// excess over all needs is divided by weight. Needs and weights are not negative. Without any
-// weight all parts are 0.
+// Shares splits a total by weighted max-min fairness into whole numbers with exactly that sum. It
+// meets as many needs as possible. The other needs get parts in proportion to their weights, and
+// the excess over all needs is divided by weight. Needs and weights are not negative. If all
+// weights are 0, all parts are 0.
 func Shares(total int, needs []int, weights []float64) []int {
 	wanted, all := make([]float64, len(needs)), 0.0
 	for i, need := range needs {

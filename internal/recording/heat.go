@@ -19,7 +19,7 @@ type Cell struct {
 	Count uint32
 }
 
-// MostCells is how many cells a column has at most. All durations have that many.
+// MostCells bounds the cells of a column. All durations together need no more cells.
 const MostCells = 128
 
 // MarshalJSON implements [encoding/json.Marshaler].

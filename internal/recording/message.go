@@ -5,21 +5,21 @@ import (
 	"strconv"
 )
 
-// How much a message has at most.
+// These constants bound the parts of a message.
 const (
 	MostTables   = 64
 	MostRows     = 64 // of a table
 	MostRequests = 256
 )
 
-// A Message has one of the parts.
+// A Message has exactly one of the parts.
 type Message struct {
 	Overview *Overview `json:"overview,omitempty"`
 	Details  *Details  `json:"details,omitempty"`
 	Requests []Request `json:"requests,omitempty"`
 }
 
-// A Request is one that was refused.
+// A Request is a request that was refused.
 type Request struct {
 	At      int64  `json:"at"` // in milliseconds of Unix time
 	ID      string `json:"id"`
@@ -28,7 +28,7 @@ type Request struct {
 	Tenant  string `json:"tenant,omitempty"`
 }
 
-// An Overview has all limiters in a line each, by name.
+// An Overview has a line for each limiter, in the order of the names.
 type Overview struct {
 	Limiters []Line `json:"limiters"`
 	More     int    `json:"more"` // limiters that are not shown
@@ -52,15 +52,16 @@ type Line struct {
 	Refused  float64 `json:"refused"` // a second
 	Shadow   bool    `json:"shadow"`
 	Pool     bool    `json:"pool,omitempty"`   // a pool: its size is the limit, and its reserve rests
-	Tenant   bool    `json:"tenant,omitempty"` // only those with the token may see it
+	Tenant   bool    `json:"tenant,omitempty"` // only viewers with the token may see it
 
-	// Of a key of a set with a cap, as in weir.Snapshot.
+	// A key of a set with a cap has these figures, as in weir.Snapshot.
 	Reserved int     `json:"reserved,omitempty"`
 	Entitled float64 `json:"entitled,omitempty"`
 	Borrowed float64 `json:"borrowed,omitempty"`
 }
 
-// Details are of one limiter: all that is kept, or the part since the last message.
+// Details has the readings of one limiter: all that are kept, or the readings since the last
+// message.
 type Details struct {
 	Name     string    `json:"name"`
 	Whole    bool      `json:"whole"` // all that is kept
@@ -75,7 +76,7 @@ type Details struct {
 // A Belief is an assumption of the law about the downstream, as far as its decisions show it.
 type Belief struct {
 	NoLoad float64 `json:"noLoad,omitempty"` // latency in milliseconds, 0 if unknown
-	At     int64   `json:"at,omitempty"`     // when that was measured; 0 if unknown
+	At     int64   `json:"at,omitempty"`     // when NoLoad was measured; 0 if unknown
 	Target float64 `json:"target,omitempty"` // latency in milliseconds, 0 if unknown
 	Signal string  `json:"signal,omitempty"` // of the target
 }
@@ -88,8 +89,8 @@ type Point struct {
 	Arrived, Completed, Refused      float32 // a second
 }
 
-// A Change is one of the limit, in words. Between two readings there may be several; they count as
-// one with the last reason.
+// A Change is a change of the limit, in words. Several changes between two readings count as one
+// change with the last reason.
 type Change struct {
 	At   int64  `json:"at"` // in milliseconds of Unix time
 	To   int    `json:"to"`
@@ -98,7 +99,7 @@ type Change struct {
 	Text string `json:"text"`
 }
 
-// A Refusal is the count of a reason for which work was refused.
+// A Refusal counts the work that was refused for a reason.
 type Refusal struct {
 	Reason string  `json:"reason"`
 	Total  uint64  `json:"total"`
@@ -118,8 +119,8 @@ func (p Point) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// Tenths rounds a number as messages have it. One that JSON cannot say is 0: the laws and readings
-// of a user may have any.
+// Tenths rounds a number as messages have it. NaN and infinities become 0, because JSON has
+// neither, and the laws and readings of a user may have both.
 func Tenths(x float64) float64 {
 	x = math.Round(x*10) / 10
 	if math.IsNaN(x) || math.IsInf(x, 0) {

@@ -44,7 +44,7 @@ func NewReader(in io.Reader) (*Reader, error) {
 	return r, nil
 }
 
-// Next returns the next message. The error after the last one wraps io.EOF.
+// Next returns the next message. The error after the last message wraps io.EOF.
 func (r *Reader) Next() (m Message, err error) {
 	r.line++
 	text, err := r.text()
@@ -80,7 +80,7 @@ func (r *Reader) text() (line []byte, err error) {
 func decode(line []byte) (m Message, err error) {
 	in := json.NewDecoder(bytes.NewReader(line))
 	in.DisallowUnknownFields()
-	if err := in.Decode(&m); err != nil && !errors.Is(err, io.EOF) { // of an empty line
+	if err := in.Decode(&m); err != nil && !errors.Is(err, io.EOF) { // io.EOF for an empty line
 		return m, err
 	}
 	if _, more := in.Token(); !errors.Is(more, io.EOF) {

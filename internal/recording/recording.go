@@ -9,17 +9,18 @@ import (
 	"slices"
 )
 
-// mostLimiters is how many limiters of a recording are kept. A set of tenants may have had more.
+// mostLimiters bounds the limiters of a recording that are kept. A set of tenants may have had
+// more.
 const mostLimiters = 1000
 
-// A Recording is a whole one.
+// A Recording is a whole recording in memory.
 type Recording struct {
-	Limiters map[string]*Details // all of them whole
+	Limiters map[string]*Details // by name, the whole details
 	Requests []Request           // the last ones that were refused
-	lines    map[string]Line     // of those that are kept
-	left     map[string]bool     // names of those that are not
+	lines    map[string]Line     // by name, of the limiters that are kept
+	left     map[string]bool     // names of the limiters that are not kept
 	tables   []Table
-	more     int // that the dashboard did not show
+	more     int // limiters that the dashboard did not show
 }
 
 // Load reads a whole recording.
@@ -79,7 +80,7 @@ func (all *Recording) keeps(name string) bool {
 	return true
 }
 
-// refused adds requests. After a lost connection a dashboard sends the last ones again.
+// refused adds the new requests. After a lost connection a dashboard sends the last requests again.
 func (all *Recording) refused(requests []Request) {
 	for _, r := range requests {
 		if !slices.Contains(all.Requests, r) {
@@ -89,8 +90,8 @@ func (all *Recording) refused(requests []Request) {
 	all.Requests = all.Requests[max(0, len(all.Requests)-MostRequests):]
 }
 
-// add adds the new readings. After a lost connection a dashboard sends all that it has again, and
-// where its clock was turned back its times come again.
+// add adds the new readings. After a lost connection a dashboard sends all its readings again. A
+// clock that was turned back repeats its times.
 func (d *Details) add(o *Details) {
 	last, lastColumn := int64(-1), int64(-1)
 	if n := len(d.Points); n > 0 {
@@ -105,7 +106,7 @@ func (d *Details) add(o *Details) {
 	d.Refusals, d.Decision, d.Belief = append([]Refusal{}, o.Refusals...), o.Decision, o.Belief
 }
 
-// Overview has the last line of each limiter.
+// Overview returns an overview with the last line of each limiter.
 func (all *Recording) Overview() *Overview {
 	o := &Overview{Limiters: []Line{}, More: all.more + len(all.left), Tables: all.tables}
 	for _, name := range slices.Sorted(maps.Keys(all.Limiters)) {

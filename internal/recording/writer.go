@@ -19,8 +19,8 @@ func NewWriter(out io.Writer) (*Writer, error) {
 	return w, err
 }
 
-// Write writes a message. A message that a [Reader] would refuse is an error, and is not written:
-// full says that it is one too many.
+// Write writes a message, unless a [Reader] would refuse it. Then the error says why, or full is
+// true because the recording would have too many readings.
 func (w *Writer) Write(m Message) (full bool, err error) {
 	if err := m.check(); err != nil {
 		return false, fmt.Errorf("the message %w", err)
