@@ -38,7 +38,7 @@ func (c fixedController) Next(w Window) Decision {
 // Learned returns nothing: the limit comes from the settings.
 func (fixedController) Learned(int) Knowledge { return Knowledge{} }
 
-// Resume does nothing.
+// Resume ignores the knowledge: the limit comes from the settings.
 func (fixedController) Resume(Knowledge) {}
 
 // Retune accepts only the limit that the controller has. A new limit needs a new controller.

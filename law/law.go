@@ -83,7 +83,7 @@ type Window struct {
 	Late int
 	// Abandoned is the work whose caller left before it ended. It is in no other count.
 	Abandoned int
-	// RetryAfter is how long a downstream that serves nothing asked to stay away.
+	// RetryAfter is the wait that a downstream asked for while it served no work.
 	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started
 

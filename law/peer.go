@@ -12,7 +12,7 @@ import (
 // the limiters, so a message that is seconds old does no harm.
 type Peer interface {
 	Controller
-	// Report returns the state of the limiter, for the others.
+	// Report returns the state of the limiter, for the other limiters.
 	Report() Report
 	// Advise takes advice about the last report. After the zero Advice the limiter learns alone.
 	Advise(Advice)

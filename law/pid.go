@@ -11,11 +11,11 @@ import (
 // PID holds a latency at a target with a PID controller, see
 // [github.com/weir-go/weir/pid]. Its output is the limit.
 //
-// The controller works on logarithms: its error is ln(Target/s), for the signal s, and its
-// output ln(n), for the limit n. Once a server has no slot free, work in flight is throughput
-// times latency, so 1% more limit is 1% more latency, on a server of any size: on this scale
-// the gain of the plant is 1, and gains that suit one server suit others. With windows of dt
-// the limit thus leads to
+// The controller works on logarithms: its error is ln(Target/s), for the signal s, and its output
+// ln(n), for the limit n. Once a server has no slot free, work in flight is throughput times
+// latency, so 1% more limit is 1% more latency, on a server of any size: on this scale the gain of
+// the plant is 1, and gains that suit one server suit other servers. With windows of dt the limit
+// thus leads to
 //
 //	ln n = Kp e + Ki (sum of e dt) - Kd d(filtered ln s)/dt,  e = ln(Target/s)
 //
@@ -29,10 +29,10 @@ import (
 //
 // It fails as every law with an absolute target does: if the work itself comes near the target, the
 // limit falls to the minimum and stays. If latency barely depends on the limit, the limit climbs
-// until it does. It keeps a queue in the server whose wait is Target minus the latency without
-// load, however long that wait is. A high quantile of a short window is noise, which Kp and still
-// more Kd pass on. Latency is measured on successes: if slow work is cut off by a timeout, set
-// MaxErrorRate.
+// until latency depends on it. It keeps a queue in the server whose wait is Target minus the
+// latency without load, however long that wait is. A high quantile of a short window is noise,
+// which Kp and still more Kd pass on. Latency is measured on successes: if slow work is cut off by
+// a timeout, set MaxErrorRate.
 //
 // Source: K. J. Åström, T. Hägglund: PID Controllers: Theory, Design, and
 // Tuning, 1995. Uber's Cinnamon sheds load by such a controller.

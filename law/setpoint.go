@@ -82,8 +82,8 @@ import "time"
 //   - Work of which a few in a hundred take a thousand times as long as the rest: the law keeps 85
 //     to 89% of the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
-//   - Long work that all takes equally long: a fresh limiter takes about ten latencies to find B, and
-//     then one for each doubling. Set [github.com/weir-go/weir.Config].Initial.
+//   - Long work that all takes equally long: a fresh limiter takes about ten latencies to find B,
+//     and then one latency for each doubling. Set [github.com/weir-go/weir.Config].Initial.
 //   - Quick calls, and then bursts of calls that take 3 to 40 times as long, or that end within a few
 //     of their latencies: the limit may stay at a few slots. Set
 //     [github.com/weir-go/weir.Config].Initial.

@@ -22,7 +22,7 @@ const (
 	// 0.6 score the same.
 	queueing     = 0.5
 	leastDepth   = 0.1  // a smaller step of ln n says nothing
-	goodDone     = 25   // completions of constant work in a probe; exponential work needs more
+	goodDone     = 25   // completions of constant work in a probe, twice as many of exponential work
 	longWork     = 0.25 // seconds of latency from which a start looks before it climbs, up to quickSpan
 	probeSettles = 1.5  // latencies until a step is measured
 )

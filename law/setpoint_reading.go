@@ -103,7 +103,7 @@ func finite(v, otherwise float64) float64 {
 	return otherwise
 }
 
-// wallClock is when the window was closed, 0 if unknown.
+// wallClock is the time at which the window was closed, in nanoseconds, 0 if unknown.
 func wallClock(w Window) int64 {
 	if w.Closed.IsZero() || w.Closed.Before(time.Unix(0, 0)) {
 		return 0

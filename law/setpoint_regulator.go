@@ -39,14 +39,14 @@ const (
 )
 
 const (
-	// mostTolerance is the target latency, in no-load latencies, until probes have shown what it
-	// costs. With 1.5 lone systems score 1 point less, with 2 shared servers 2.5 less.
+	// mostTolerance is the target latency, in no-load latencies, until probes have shown its cost.
+	// With 1.5 lone systems score 1 point less, with 2 shared servers 2.5 less.
 	mostTolerance = 1.65
 	// leastTolerance is the target latency after many probes. With mostTolerance, shared servers
 	// score 1.1 points less and lone systems the same.
 	leastTolerance = 1.3
-	// lastSlot, divided by the concurrency, is added to it, because one request more is a long
-	// queue if few run. Without it, harsh systems score 0.2 less.
+	// lastSlot, divided by the concurrency, is added to leastTolerance, because one more request is
+	// a long queue if few requests run. Without it, harsh systems score 0.2 less.
 	lastSlot = 0.7
 	// followDown is the share of a lower latency that the no-load latency takes over.
 	followDown = 0.2
@@ -199,8 +199,8 @@ func (c *setpointController) goal() float64 {
 }
 
 const (
-	// longStay is the factor by which the latency must exceed that of quick work for long work to
-	// count as holding the slots.
+	// longStay is the factor by which the latency must exceed the latency of quick work for long
+	// work to count as holding the slots.
 	longStay     = 2
 	roomForStays = 1.1 // growth of a limit that long work fills
 )

@@ -132,7 +132,7 @@ func (p *pushback) served(r reading) float64 {
 	return math.Round(max(r.n, r.peak*(1-2*r.marked), r.limit/2))
 }
 
-// forget undoes the cuts of a trial, because nothing is served at all: no limit helps.
+// forget undoes the cuts of a trial, because the downstream serves no work at all: no limit helps.
 func (p *pushback) forget(r reading, k *regulator) {
 	target := max(k.target, float64(p.trial.target))
 	*p = pushback{}

@@ -48,9 +48,9 @@
 // Each [github.com/weir-go/weir.Priority] has its own counts: a server refuses low priorities
 // first, so the throttle of its clients does too.
 //
-// A call counts when it ends, so give calls a timeout: a call that hangs is no evidence until
-// then. If a call counted when it is sent, most of a hundred calls that a new client sends at once
-// would be refused, because nothing has accepted them yet.
+// A call counts when it ends, so give calls a timeout: a call that hangs is no evidence until then.
+// If a call counted when it is sent, most of a hundred calls that a new client sends at once would
+// be refused, because the downstream has not accepted any of them yet.
 //
 // With MaxReject = 1 a downstream that recovers from a long outage gets one call in each Window at
 // first, and recovery takes six windows. With 0.9, a tenth of the calls always goes through, and

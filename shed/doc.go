@@ -1,6 +1,6 @@
 // Package shed refuses work while a signal of load is above its mark. It refuses the least
-// important work first. The signal is the CPU, memory, a store's backlog, or any other that a
-// [load.Monitor] watches.
+// important work first. The signal is the CPU, memory, a store's backlog, or any other signal that
+// a [load.Monitor] watches.
 //
 // A limiter sees a server by the latency of its work. That is enough as long as scarce
 // resources slow the work down. A [Shedder] goes in front of a limiter, or of a set, and adds

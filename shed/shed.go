@@ -74,7 +74,7 @@ func (s *Shedder) load() float64 {
 	if known != nil && now.Sub(known.at) < freshness {
 		return known.load
 	}
-	l := s.monitor.Level(load.All) // without a load if nothing is valid
+	l := s.monitor.Level(load.All) // its Load is 0 if no source is valid
 	s.level.Store(&level{now, l.Load})
 	return l.Load
 }
