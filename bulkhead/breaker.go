@@ -30,8 +30,8 @@ func (b *lateBreaker) Allow(ctx context.Context) (done func(weir.Outcome), err e
 	return (*breaker).Allow(ctx)
 }
 
-// first makes the breaker, unless another has meanwhile. If that panics, or ends its goroutine, the
-// next work tries again.
+// first makes the breaker, unless another goroutine has made it meanwhile. If the function of the
+// user panics, or ends its goroutine, the next work tries again.
 func (b *lateBreaker) first() *weir.Breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()

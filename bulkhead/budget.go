@@ -7,24 +7,24 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A budget is a law that takes slots from a key while its p95 is above its budget
-// and gives them back when it recovers. As long as it has taken nothing the key's own law
-// decides.
+// A budget is a law that takes slots from a key while its p95 is above its budget, and gives them
+// back when the p95 recovers. As long as it has taken no slot, the key's own law decides.
 type budget struct {
 	law   law.Law
 	p95   time.Duration
-	floor int // it takes no slot below
+	floor int // slots that it never takes
 
-	// As in Config. The law beneath may plan windows that are too short to judge a p95 by.
+	// These are settings of Config, because the law beneath may plan windows that are too short to
+	// judge a p95 by.
 	interval   time.Duration
 	minSamples int
 }
 
 const (
 	cutTo    = 0.7  // the share that a cut keeps, as in law.Band
-	recovers = 0.9  // of the budget; between it and the budget nothing changes, so that it does not flap
-	givesPer = 0.1  // of the key's former slots, so that to undo a cut takes three windows, and one from 1 slot ten
-	quantile = 0.95 // the budget's: law.P95
+	recovers = 0.9  // of the budget; between this share and the budget the limit stays, so that it does not flap
+	givesPer = 0.1  // of the key's former slots: a cut is undone in three windows, and a cut to 1 slot in ten
+	quantile = 0.95 // of the budget: law.P95
 )
 
 // Controller starts the budget and the law beneath it.
@@ -36,7 +36,7 @@ func (b budget) Controller(bounds law.Bounds) (law.Controller, error) {
 	return &keeper{budget: b, own: own}, nil
 }
 
-// Unwrap returns the law that learns, whose saved states a key with a budget has.
+// Unwrap returns the law that learns. A key with a budget saves and restores the state of that law.
 func (b budget) Unwrap() law.Law { return b.law }
 
 // Start returns the limit that the law beneath the budget starts from.
@@ -46,9 +46,9 @@ func (b budget) Start() int { return law.Start(b.law) }
 type keeper struct {
 	budget
 	own  law.Controller
-	owed float64 // the limit that the key had before it was cut, 0 if it was not
+	owed float64 // the limit before the cut, 0 without a cut
 
-	// The last windows, as long as they say the same.
+	// These fields are of the last windows in a row with the same result.
 	said    law.ReasonCode
 	elapsed time.Duration
 	samples int
@@ -84,7 +84,7 @@ func (k *keeper) Resume(learned law.Knowledge) {
 	}
 }
 
-// Next cuts, gives back, or lets the key's own law decide.
+// Next cuts the limit, gives slots back, or lets the key's own law decide.
 func (k *keeper) Next(w law.Window) law.Decision {
 	limit := float64(w.Limit)
 	switch have, judged := k.judge(w); {
@@ -106,8 +106,8 @@ func (k *keeper) Next(w law.Window) law.Decision {
 	}
 }
 
-// judge compares the p95 with the budget, once windows in a row that say the same have lasted long
-// enough and have enough samples. An idle key is within its budget.
+// judge compares the p95 with the budget, once windows in a row with the same result have lasted
+// long enough and have enough samples. An idle key is within its budget.
 func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 	n := w.Samples + w.Timeouts
 	if n == 0 {

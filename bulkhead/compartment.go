@@ -14,9 +14,8 @@ type compartment struct {
 	limiter *weir.Limiter
 	breaker *lateBreaker // nil without Compartment.Breaker; guarded by Set.updating
 
-	// callers counts those who are about to be admitted, and is below 0 once
-	// the compartment is shut. While it is above 0, or work is in flight, the
-	// limiter is in use.
+	// callers counts the callers that are about to be admitted, and is below 0 once the compartment
+	// is shut. While it is above 0, or work is in flight, the limiter is in use.
 	callers atomic.Int64
 	used    atomic.Bool // since the hand of the clock last passed
 }
@@ -42,7 +41,7 @@ func (c *compartment) touch() {
 	}
 }
 
-// shut refuses all who come from now on.
+// shut makes enter refuse all later callers.
 func (c *compartment) shut() { c.callers.Add(gone) }
 
 func (c *compartment) shutIfIdle() bool {

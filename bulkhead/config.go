@@ -21,19 +21,20 @@ type Config struct {
 	// its limiters, which are named after their keys.
 	Default Compartment
 
-	// ByKey has the settings of named keys. A setting left out has its usual default, not
-	// that of Default. The entry for [Overflow], if any, is for unknown keys that find no room.
+	// ByKey has the settings of named keys. A setting that is left out has its usual default, not
+	// the value in Default. The entry for [Overflow], if there is one, is for unknown keys that
+	// find no room.
 	ByKey map[string]Compartment
 
-	// Max caps the work in flight of all keys together, by weight, up to
-	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
-	// even a lock. An update can change a cap but neither bring nor remove one.
-	// A key in shadow mode runs above the cap too, and takes of it what it would if it were live.
+	// Max caps the work in flight of all keys together, by weight, up to 1,000,000,000. 0 means no
+	// cap: the keys then have nothing in common, not even a lock. An update can change a cap, but
+	// neither add nor remove a cap. A key in shadow mode also runs above the cap, and takes the
+	// slots of the cap that it would take without shadow mode.
 	Max int
 
-	// MaxKeys is how many compartments there may be for keys that ByKey does
-	// not name: 1 to 1.8 KB each, most with law.Setpoint. Defaults to 10,000; up
-	// to 10,000,000.
+	// MaxKeys is how many compartments there may be for keys that ByKey does not name. A
+	// compartment takes 1 to 1.8 KB, the most with law.Setpoint. Defaults to 10,000; up to
+	// 10,000,000.
 	MaxKeys int
 
 	// OnEvent, if set, is called with the events of every key whose Config has no OnEvent
@@ -46,25 +47,24 @@ type Compartment struct {
 	// Config configures the key's limiter. Config.Name defaults to the key. Its Law
 	// runs under locks of the set, and must not call the set or any limiter of
 	// it: see law.Controller. With law.Fixed{} an update that changes
-	// Config.Initial moves the limit there.
+	// Config.Initial moves the limit to it.
 	Config weir.Config
 
-	// Reserved is how many slots of [Config].Max are kept for this key alone.
-	// From 0 to Config.Max; all keys' add up to the cap at most. See
-	// the sizing in the documentation of this package.
+	// Reserved is how many slots of [Config].Max are kept for this key alone. From 0 to Config.Max;
+	// the reserves of all keys add up to the cap at most. See the sizing in the documentation of
+	// this package.
 	Reserved int
 
-	// Share weighs this key against others when they want more than the cap.
-	// Defaults to 1; from 0.001 to 1000.
+	// Share weighs this key against other keys when they want more than the cap. Defaults to 1;
+	// from 0.001 to 1000.
 	Share float64
 
-	// Budget is the p95 latency that the key may take; work that timed out
-	// counts as above it. While the p95 is above it the limit is cut, to 7/10
-	// in each window, but not below Reserved or Config.Min; from 9/10 of it
-	// down the limit gets a tenth back in each window. Windows that are shorter
-	// than Config.Interval, or have fewer samples than Config.MinSamples, count
-	// together as long as they agree. Until it has all back Config.Law rests.
-	// Changes come with their reason as events and in the history. 0 means no
+	// Budget is the p95 latency that the key may have. Work that timed out counts as slower. While
+	// the p95 is above Budget, each window cuts the limit to 7/10, but not below Reserved or
+	// Config.Min. While the p95 is at most 9/10 of Budget, each window gives back a tenth of the
+	// former limit. Windows that are shorter than Config.Interval, or have fewer samples than
+	// Config.MinSamples, count together as long as they agree. Config.Law rests until the key has
+	// its former limit again. Events and the history show the changes with their reason. 0 means no
 	// budget.
 	Budget time.Duration
 

@@ -1,5 +1,5 @@
 // Package bulkhead divides a service into compartments, one for each key (a route, an operation, a
-// tenant), so that a flood of one does not affect the others.
+// tenant), so that a flood of work for one key does not affect the other keys.
 //
 // # The idea
 //
@@ -52,13 +52,13 @@
 //
 // # Keys
 //
-// Keys of [Config].ByKey always have their compartment. Any other key gets one with the settings
-// of [Config].Default on first use. At most [Config].MaxKeys such compartments exist at a time.
-// Then a new key replaces a key that is idle and was not used recently (the clock algorithm:
-// Corbató, "A Paging Experiment with the Multics System", 1968). If the few dozen keys that it
-// checks are all in use, it shares the compartment [Overflow] with other such keys. So invented
-// keys take a bounded amount of memory and slots, and never affect a configured key. Still, take
-// keys from a router's patterns and not from raw paths: a key that is used once learns nothing.
+// Keys of [Config].ByKey always have their compartment. Any other key gets one with the settings of
+// [Config].Default on first use. At most [Config].MaxKeys such compartments exist at a time. Then a
+// new key replaces a key that is idle and was not used recently (the clock algorithm: Corbató, "A
+// Paging Experiment with the Multics System", 1968). If the few dozen keys that the set checks are
+// all in use, the new key shares the compartment [Overflow] with other such keys. So invented keys
+// take a bounded amount of memory and slots, and never affect a configured key. Still, take keys
+// from a router's patterns and not from raw paths: a key that is used once learns nothing.
 //
 // # Budgets and breakers
 //

@@ -12,17 +12,17 @@ import (
 type dynamic struct {
 	mu     sync.RWMutex
 	byKey  map[string]*compartment
-	ring   []*compartment // the same, for the hand of the clock to go round
+	ring   []*compartment // the same compartments, in the order of the clock's hand
 	hand   int
 	closed bool
 
-	leaving []*compartment // are shut, and go when their work is done
+	leaving []*compartment // these are shut, and go when their work is done
 	evicted uint64
 	past    weir.Snapshot // totals of removed compartments
 }
 
 // mostLooks is how many compartments makeRoom looks at. It bounds the cost of a new key. The next
-// one continues where this one stopped.
+// search continues where the last one stopped.
 const mostLooks = 32
 
 func (d *dynamic) find(key string) *compartment {
@@ -31,8 +31,8 @@ func (d *dynamic) find(key string) *compartment {
 	return d.byKey[key]
 }
 
-// findUnknown returns the compartment of a key that has none yet: if create is set it is made, or
-// is that of the overflow if there is no room for another key.
+// findUnknown returns the compartment of a key that has none yet. If create is set it makes one, or
+// returns the overflow if there is no room for another key. Otherwise it returns nil.
 func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	t := s.table.Load()
-	s.reap(2) // more than come, so that they do not pile up
+	s.reap(2) // more than the one that comes, so that they do not pile up
 	switch c := cmp.Or(t.byKey[key], d.byKey[key]); {
 	case c != nil: // made meanwhile
 		return c, nil
@@ -63,8 +63,8 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 	return c, nil
 }
 
-// makeRoom reports whether there is room for another compartment. At maxKeys it evicts an idle one
-// for that.
+// makeRoom reports whether there is room for another compartment. At maxKeys it evicts an idle
+// compartment to make room.
 func (s *Set) makeRoom(maxKeys int) bool {
 	d := &s.dynamic
 	if len(d.ring) < maxKeys {
@@ -105,7 +105,7 @@ func (s *Set) remove(c *compartment) {
 	s.group.remove(c.limiter)
 }
 
-// reset replaces the ring.
+// reset replaces all compartments by the ring.
 func (d *dynamic) reset(ring []*compartment) {
 	d.ring, d.hand = ring, 0
 	clear(d.byKey)

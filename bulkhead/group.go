@@ -18,7 +18,7 @@ func (g group) open(c weir.Config, s admit.Allocation) (*weir.Limiter, error) {
 	return limiters.New(c, g.slots, s)
 }
 
-// max is the cap now.
+// max returns the cap now, or 0 without a cap.
 func (g group) max() int {
 	if g.slots == nil {
 		return 0
@@ -32,13 +32,13 @@ func (g group) resize(slots int) {
 }
 
 // reserve moves the reserve of a limiter to the nearest value from least to most, as far as the
-// others leave room.
+// other reserves leave room.
 func (g group) reserve(l *weir.Limiter, least, most int) {
 	g.change(func(now int64, fx *admit.Effects) { g.slots.Reserve(limiters.Node(l), least, most, now, fx) })
 }
 
 // remove takes an idle limiter out of the group, which closes it, and gives its reserve to the
-// others.
+// other limiters.
 func (g group) remove(l *weir.Limiter) {
 	g.change(func(now int64, fx *admit.Effects) { g.slots.Remove(limiters.Node(l), now, fx) })
 }

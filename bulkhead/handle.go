@@ -8,19 +8,19 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Handle is one key of a [Set], looked up beforehand. It keeps working whatever
-// becomes of the key: if its compartment was evicted or replaced, the next call finds,
-// or makes, the one that the key has now. A Handle keeps no compartment from being
-// evicted. It is safe for concurrent use, a [weir.Admitter], and so a gate of package weirhttp.
-// A nil or zero Handle refuses all work with [ErrKey].
+// A Handle is one key of a [Set], looked up beforehand. It stays valid whatever becomes of the key:
+// if its compartment was evicted or replaced, the next call finds, or makes, the compartment that
+// the key has now. A Handle keeps no compartment from being evicted. It is safe for concurrent use,
+// a [weir.Admitter], and so a gate of package weirhttp. A nil or zero Handle refuses all work with
+// [ErrKey].
 type Handle struct {
 	set *Set
 	key string
 	at  atomic.Pointer[compartment] // the last one found
 }
 
-// Handle returns a handle for the key. The error matches [ErrKey] if the key is empty
-// or too long. The key is only looked up, or made, when the handle is used.
+// Handle returns a handle for the key. The error matches [ErrKey] if the key is empty or too long.
+// The compartment is only looked up, or made, when the handle is used.
 func (s *Set) Handle(key string) (*Handle, error) {
 	if err := checkKey(key); err != nil {
 		return nil, err
@@ -56,8 +56,9 @@ func (h *Handle) enter(create bool) entry {
 }
 
 // Snapshot returns the state of the limiter that would admit work now, as [Set.Snapshot] has it for
-// all keys. Like Acquire it makes a limiter for the key if there is none, or has that of the
-// overflow. It is zero if the handle is zero, or if the set is closed and the key has no limiter.
+// all keys. Like Acquire it makes a limiter for the key if there is none, or uses the limiter of
+// the overflow. The state is zero if the handle is zero, or if the set is closed and the key has no
+// limiter.
 func (h *Handle) Snapshot() weir.Snapshot {
 	e := h.enter(true)
 	if e.err != nil {

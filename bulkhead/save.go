@@ -23,7 +23,7 @@ type savedState struct {
 	Unknown states `json:"unknown,omitempty"`
 }
 
-// states has what [weir.Limiter.Save] returned, by key.
+// states has the results of [weir.Limiter.Save], by key.
 type states map[string]json.RawMessage
 
 // Save returns the knowledge of the limiters of up to 1,000 keys, as JSON of about 150 bytes a
@@ -49,8 +49,8 @@ func statesOf(all []*compartment) states {
 	return saved
 }
 
-// latest returns up to n compartments: the named ones, and the ones in use since the hand of the
-// clock passed them before the rest.
+// latest returns up to n compartments: the named ones, then the ones that were used since the hand
+// of the clock passed them, then the rest.
 func (s *Set) latest(n int) (named, unknown []*compartment) {
 	byKey := s.table.Load().byKey
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
@@ -73,10 +73,10 @@ func (s *Set) latest(n int) (named, unknown []*compartment) {
 // Restore lets the keys continue from a state that [Set.Save] returned; see
 // [weir.Limiter.Restore].
 // Call it before the set admits work. Keys that [Config].ByKey named then and does not name now are
-// left out. Keys that it did not name get compartments, as far as [Config].MaxKeys has room.
+// left out. Keys that ByKey did not name get compartments, as far as [Config].MaxKeys has room.
 //
 // The error matches [weir.ErrConfig]. Either the state is invalid, and the set is unchanged, or the
-// error names each key whose limiter has another law; all others are restored.
+// error names each key whose limiter has another law; all other keys are restored.
 func (s *Set) Restore(state []byte) error {
 	saved, err := parseState(state)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *Set) Restore(state []byte) error {
 	return errors.Join(errs...)
 }
 
-// isFull reports whether another unknown key would replace one.
+// isFull reports whether another unknown key would have to replace an older key.
 func (s *Set) isFull() bool {
 	s.dynamic.mu.RLock()
 	defer s.dynamic.mu.RUnlock()

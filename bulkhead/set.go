@@ -12,9 +12,9 @@ import (
 	"github.com/weir-go/weir/internal/admit"
 )
 
-// A Set admits work by key, each key within a limit of its own and all of them within
-// the cap. Most callers want [Set.Do]; those whose work does not fit a function take a
-// permit with [Set.Acquire], and those who use one key over and over a [Set.Handle].
+// A Set admits work by key, each key within a limit of its own and all keys within the cap. Most
+// callers want [Set.Do]. For work that does not fit a function, take a permit with [Set.Acquire].
+// For a key that is used over and over, make a [Set.Handle].
 //
 // A Set has no goroutine and no timer of its own. All methods are safe for concurrent
 // use. Make one with [New]; the zero Set is not usable.
@@ -26,8 +26,8 @@ type Set struct {
 	dynamic  dynamic
 }
 
-// A table is a configuration with the compartments that it names. It is replaced as a
-// whole, so that to find one of them takes no lock that unknown keys could hold.
+// A table is a configuration with the compartments that it names. It is replaced as a whole, so
+// that the look-up of a named key takes no lock that unknown keys could hold.
 type table struct {
 	given Config // complete, as Set.Config returns it
 	conf  Config // as the keys get it
@@ -35,7 +35,7 @@ type table struct {
 }
 
 // newTable returns a table of a complete configuration, still without compartments. The reserves
-// yield to a cap that is lower.
+// shrink if their sum is above the cap of SetMax.
 func newTable(c Config, capped int) *table {
 	keys := c.forKeys()
 	for key, reserve := range c.reserves(capped) {
@@ -75,8 +75,8 @@ func New(c Config) (*Set, error) {
 	return s, nil
 }
 
-// open makes the compartment of a key. But for a set that is not in use yet, the caller holds
-// dynamic.mu.
+// open makes the compartment of a key. The caller holds dynamic.mu, unless the set is not in use
+// yet.
 func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
@@ -130,10 +130,10 @@ func (s *Set) DoN(ctx context.Context, key string, weight int, fn func(context.C
 	return s.enter(key, true).doN(ctx, weight, fn)
 }
 
-// Acquire returns a permit for one piece of work of the key, waiting in the key's queue
-// if it has one, as [weir.Limiter.Acquire] does. The error matches [weir.ErrRefused] if
-// the work was refused, and [ErrKey] too if the key was why; [weir.RefusedError] names
-// the key. It does not allocate unless it has to wait or refuse, or the key is new.
+// Acquire returns a permit for one piece of work of the key, waiting in the key's queue if it has
+// one, as [weir.Limiter.Acquire] does. The error matches [weir.ErrRefused] if the work was refused,
+// and also [ErrKey] if the key is empty or too long; [weir.RefusedError] names the key. It does not
+// allocate unless it has to wait or refuse, or the key is new.
 func (s *Set) Acquire(ctx context.Context, key string) (weir.Permit, error) {
 	return s.AcquireN(ctx, key, 1)
 }
@@ -158,8 +158,8 @@ func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, error) {
 // refused.
 func (s *Set) Full(ctx context.Context, key string) error { return s.enter(key, false).full(ctx) }
 
-// Close refuses all that waits and all that arrives from now on, for any key, with
-// [weir.ErrClosed]. Running work is left alone, and its permits can be given back as ever.
+// Close refuses all waiting work and all later work, for any key, with [weir.ErrClosed]. Running
+// work continues, and its permits can be given back as ever.
 func (s *Set) Close() {
 	each(s.closing(), func(c *compartment) { c.limiter.Close() })
 }
@@ -179,7 +179,7 @@ func (s *Set) Shutdown(ctx context.Context) error {
 	return nil
 }
 
-// closing lets no key get a compartment any more and returns those there are.
+// closing keeps keys from getting a new compartment, and returns all compartments.
 func (s *Set) closing() []*compartment {
 	s.updating.Lock()
 	defer s.updating.Unlock()

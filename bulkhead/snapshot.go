@@ -22,12 +22,12 @@ type Snapshot struct {
 	Total weir.Snapshot `json:"total"`
 
 	// ByKey has a snapshot of every compartment, under its key, and of [Overflow] once work has
-	// come to it. Borrowed and Entitled say who runs more than its part of the cap.
+	// come to it. Borrowed and Entitled show which keys run more than their part of the cap.
 	ByKey map[string]weir.Snapshot `json:"by_key"`
 }
 
-// Snapshot returns the set's state now. Reading changes nothing. It takes a few
-// microseconds for each key, and holds up work for a small part of one.
+// Snapshot returns the set's state now. Reading changes nothing. It takes a few microseconds for
+// each key, and holds up work for a small part of a microsecond.
 func (s *Set) Snapshot() Snapshot {
 	snap, compartments, present := s.survey()
 	snap.ByKey = make(map[string]weir.Snapshot, present)
@@ -48,8 +48,8 @@ func (s *Set) Snapshot() Snapshot {
 // String returns the snapshot as JSON, which makes a Set an expvar.Var.
 func (s *Set) String() string { return wire.String(s.Snapshot()) }
 
-// survey returns the compartments, with the totals of the removed ones. Leaving ones
-// come after the present ones. An overflow that no work has come to is none of them.
+// survey returns the compartments, the present ones before the leaving ones, and the totals of
+// removed compartments. It leaves out an overflow that no work has come to.
 func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
 	d := &s.dynamic
 	d.mu.Lock()

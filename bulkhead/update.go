@@ -11,20 +11,20 @@ import (
 	"github.com/weir-go/weir/internal/admit"
 )
 
-// Update applies a new configuration to the running set, whole or not at all: it is
-// checked first, and an error, which is one that [New] would return, leaves everything
-// as it was. A law or a hook that panics does so once
-// all other keys have their new settings. Updates that overlap follow each other.
+// Update applies a new configuration to the running set, whole or not at all. It checks the
+// configuration first, and an error, as [New] would return it, leaves everything as it was. A panic
+// of a law or a hook goes on once all other keys have their new settings. Updates that overlap
+// follow each other.
 //
-// The state of a key is kept, as by [weir.Limiter.Update], also when a key that was
-// unknown is named now. Running and waiting work continues. A key that is no longer named
-// takes no new work, which gets the settings of Default; waiting work in it is served or
-// times out by its old settings, without its reserve, and then it goes. The same becomes
-// of unknown keys beyond a lower MaxKeys.
+// The state of a key is kept, as by [weir.Limiter.Update], also when a key that was unknown is
+// named now. Running and waiting work continues. A key that is no longer named takes no new work:
+// new work gets the settings of Default. Its waiting work is served or times out by the old
+// settings, without the reserve, and then its compartment goes. Unknown keys beyond a lower MaxKeys
+// go in the same way.
 //
-// A cap can be changed but not brought or removed. A lower one of [Set.SetMax] stays. A closed set
-// stays closed. An OnEvent that is called for the update, or for a Restore, must not call Update,
-// Restore, SetMax, Close or Shutdown, which would wait for it.
+// An update can change a cap, but neither add nor remove a cap. A lower cap of [Set.SetMax] stays.
+// A closed set stays closed. An OnEvent that is called for the update, or for a Restore, must not
+// call Update, Restore, SetMax, Close or Shutdown, which would wait for it.
 func (s *Set) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Set) fill(next, old *table) (err error) {
 	for key, k := range next.conf.ByKey {
 		c := cmp.Or(old.byKey[key], s.dynamic.byKey[key])
 		if c == nil {
-			// Without its reserve: others may have to give theirs up first.
+			// It opens without its reserve, because other keys may have to give up theirs first.
 			if c, err = s.open(key, k, admit.Allocation{Share: k.Share}); err != nil {
 				return err
 			}
@@ -107,8 +107,8 @@ func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 	return stay, leave
 }
 
-// each calls f for all. If a law or a hook panics, or ends the goroutine, f is called for the
-// others before the panic continues or the goroutine ends.
+// each calls f for all elements. If a law or a hook panics, or ends the goroutine, f is called for
+// the rest before the panic continues or the goroutine ends.
 func each[T any](all []T, f func(T)) {
 	defer func() {
 		if len(all) > 0 {
@@ -136,12 +136,13 @@ func (s *Set) apply(c *compartment, to Compartment) error {
 }
 
 // SetMax moves the cap of all keys to a number of slots, from 0 to 1,000,000,000. It takes effect
-// at once. Nothing that runs is interrupted: above the new cap nothing starts until enough has
-// ended, and at 0 nothing starts at all. Work that finds no room waits in its key's queue, or is
-// refused without one.
+// at once. Running work continues: above the new cap no work starts until enough running work has
+// ended, and at 0 no work starts at all. Work that finds no room waits in its key's queue, or is
+// refused without a queue.
 //
-// Reserves yield to the cap: while it is below their sum, each key keeps its part of it, rounded
-// down, and has its whole reserve again as soon as the cap has room for all of them.
+// Reserves yield to the cap. While it is below their sum, each key keeps the same part of its
+// reserve, rounded down. It has its whole reserve again as soon as the cap has room for all
+// reserves.
 //
 // [Set.Update] keeps the cap, unless its own [Config].Max is lower. SetMax is for a cap that is
 // found at run time: the part of a fleet's budget that this process holds, or the connections that
