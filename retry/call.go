@@ -20,7 +20,7 @@ type Answer struct {
 	// whose caller left. Use Overloaded for an attempt without an answer: from outside, overload
 	// looks like a broken connection.
 	Outcome    weir.Outcome
-	RetryAfter time.Duration // the wait that the downstream asked for; 0 or less if it asked for no wait
+	RetryAfter time.Duration // the wait that the downstream asked for; 0 or less if none
 	Final      bool          // the call must not be tried again
 }
 
