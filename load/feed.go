@@ -21,7 +21,7 @@ type feed struct {
 
 	mu       sync.Mutex
 	readings []Reading // replaced as a whole
-	actuator Actuator  // of these
+	actuator Actuator  // of these readings
 	drained  Drain
 	drainAt  time.Time
 	drains   bool  // the source has reported a drain
@@ -48,9 +48,9 @@ type FeedSnapshot struct {
 	Failures uint64        // polls of these without a valid reading
 }
 
-// deniedFor is how long a source is left alone after its system did not let it in. Neo4j locks a
-// user out for 5 s after three wrong passwords; polled each 100 ms it refused the right password
-// too, in 35 of 37 tries.
+// deniedFor is the time after which a source is polled again if its system did not let it in. Neo4j
+// locks a user out for 5 s after three wrong passwords. Polled each 100 ms it refused the right
+// password too, in 35 of 37 tries.
 const deniedFor = 30 * time.Second
 
 // start polls, unless the last poll has not returned yet or its system did not let the source in.

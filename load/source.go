@@ -27,8 +27,8 @@ type Source interface {
 // A Checker is a [Source] whose settings may be wrong.
 type Checker interface {
 	Source
-	// Check returns an error that names the setting, nil if there is none. [New] calls it, so that
-	// the mistake shows before the first poll.
+	// Check returns an error that names the setting, nil if all settings are valid. [New] calls it,
+	// so that the mistake shows before the first poll.
 	Check() error
 }
 

@@ -61,8 +61,9 @@ type Side struct {
 	// target. For a [Concurrency] it is the budget of law.Setpoint.
 	LatencyTarget time.Duration
 
-	// Queue is where operations wait for their turn. Its Size defaults to 1000, its
-	// Timeout to 1 s. An operation that cannot start in time is refused at once.
+	// Queue has the settings of the queue in which operations wait for their turn. Its Size
+	// defaults to 1000, its Timeout to 1 s. An operation that cannot start in time is refused at
+	// once.
 	Queue weir.Queue
 
 	// MaxInFlight bounds the cost that runs at once, and the cost of one operation. Defaults to

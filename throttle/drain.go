@@ -28,11 +28,11 @@ const (
 	// none. With 0.5, storms that could not stall a store lost a sixth of their writes. With 0.75
 	// they lose none (TestBadgerAtEase).
 	healthy = 0.75
-	// smoothing is the time over which the drain is averaged, where that is more than the time
-	// between two digestions.
+	// smoothing is the time over which the drain is averaged, unless the time between two
+	// digestions is longer.
 	smoothing = time.Second
-	// priceSmoothing is the time over which the ratio of cost to arrivals is averaged: it belongs
-	// to the kind of work and changes slowly, but arrivals come a table at a time.
+	// priceSmoothing is the time over which the ratio of cost to arrivals is averaged. The ratio
+	// belongs to the kind of work and changes slowly, but arrivals come a table at a time.
 	priceSmoothing = 30 * time.Second
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
 	// longestMean at most. Without longestMean a store whose first digestion took seconds got a
@@ -111,7 +111,7 @@ func (l *drainLaw) brake(d load.Drain) float64 {
 	return (d.Limit - d.Backlog - l.unseen) / (brakes * (d.Limit - d.Target))
 }
 
-// drain is the store's digestion per second.
+// drain returns the store's digestion per second. Before the first digestion it is an assumption.
 func (l *drainLaw) drain(d load.Drain) float64 {
 	if l.drained.sum > 0 && l.drained.per > 0 {
 		return l.drained.sum / l.drained.per

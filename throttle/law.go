@@ -114,7 +114,7 @@ func (s *sideLaws) alarm(f load.FeedSnapshot) bool {
 	return !handled
 }
 
-// terms returns the terms of the PID that decides, zero if none does.
+// terms returns the terms of the PID that decides, zero if no PID decides.
 func (s *sideLaws) terms(degraded bool) pid.Snapshot {
 	if degraded {
 		return s.fallback.loop.Snapshot()

@@ -13,9 +13,9 @@ import (
 type pacer struct {
 	op      Op
 	scope   load.Scope
-	target  time.Duration // of the latency, 0 for none
+	target  time.Duration // of the latency, 0 for no target
 	tick    time.Duration
-	monitor *load.Monitor // nil: none
+	monitor *load.Monitor // nil if the side has no monitor
 	laws    sideLaws
 
 	pace      Pace         // in force
@@ -206,7 +206,7 @@ func lost(feeds load.Feeds) error {
 	return nil
 }
 
-// A Pace bounds how fast operations start. The zero Pace bounds nothing.
+// A Pace bounds the rate at which operations start. The zero Pace bounds nothing.
 type Pace struct {
 	// Rate is the cost that may start per second. 0 is no bound.
 	Rate float64
@@ -251,7 +251,7 @@ func (e *emergency) judge(l load.Level, flow float64, now time.Time) Kind {
 	return 0
 }
 
-// bound is the rate that the emergency asks for, 0 without one.
+// bound returns the rate that the emergency asks for, 0 if there is no emergency.
 func (e *emergency) bound() float64 {
 	if !e.on {
 		return 0

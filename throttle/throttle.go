@@ -205,7 +205,7 @@ type Snapshot struct {
 
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
 type SideSnapshot struct {
-	Pace        Pace         // in force now; the zero Pace is none
+	Pace        Pace         // in force now; the zero Pace is no bound
 	MaxInFlight int          // the bound that a [Concurrency] found for the cost that runs at once; 0 without one
 	Load        float64      // the input of the laws
 	Level       load.Level   // the monitor's part of Load
@@ -216,14 +216,14 @@ type SideSnapshot struct {
 	Emergencies uint64       // the number of emergencies so far
 
 	// PID has the terms of the PID law, or of the controller that replaces all
-	// laws while the side is degraded; zero if there is none.
+	// laws while the side is degraded. It is zero without such a law or controller.
 	PID pid.Snapshot
 
 	Rate         float64       // cost admitted per second, over about a second
 	Cost         uint64        // cost admitted
 	Throttled    uint64        // operations that waited and then started; Limiter counts the operations that left or were refused
 	ThrottleTime time.Duration // the sum of the waits of these operations
-	Limiter      weir.Snapshot // latencies, work in flight, the queue, who left, refusals by reason
+	Limiter      weir.Snapshot // latencies, work in flight, the queue, waiters that left, refusals by reason
 }
 
 // Snapshot returns the present state. Reading changes nothing.

@@ -2,9 +2,9 @@ package clock
 
 import "time"
 
-// epoch is where the clock starts: one reading relative to it costs half as much as time.Now. It
-// lies half a century back so that the clock is positive within testing/synctest too, where it is
-// the year 2000.
+// epoch is the zero of the clock: one reading relative to it costs half as much as time.Now. It
+// lies half a century back, so that the clock is positive within testing/synctest too, where the
+// year is 2000.
 var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 // Now reads the clock, in nanoseconds.

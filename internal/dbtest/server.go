@@ -145,8 +145,8 @@ func (s *Server) signal(t testing.TB, what syscall.Signal) {
 }
 
 // signalAll sends a signal to the process and its children: a connection to PostgreSQL has a
-// process of its own. The process is stopped meanwhile, so that it starts no further one and has
-// not ended when its children are read.
+// process of its own. Before that it stops the process, so that the process starts no further child
+// and has not ended when its children are read.
 func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	t.Helper()
 	s.signal(t, syscall.SIGSTOP)

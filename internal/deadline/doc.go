@@ -1,2 +1,2 @@
-// Package deadline decides which deadlines teach a limiter how much time its work has.
+// Package deadline decides which deadlines teach a limiter the time that its work has.
 package deadline

@@ -8,8 +8,8 @@ import (
 // pageOut is MADV_PAGEOUT, since Linux 5.4: reclaim the pages without loss.
 const pageOut = 21
 
-// Out advises Linux to reclaim the pages of the files that match a pattern, and returns the
-// size of their mappings. A mapping that has disappeared meanwhile is no error.
+// Out advises Linux to reclaim the pages of the files that match a pattern, and returns the size of
+// their mappings. It is no error if a mapping disappears before the advice.
 func Out(patterns []string) (advised uint64) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -20,7 +20,7 @@
 // twice: to this repository, which must give no complaint, and to a small tree that breaks
 // the rule, which must.
 //
-// The package reads files itself instead of calling the go command, because then a cached
-// test result is discarded as soon as any file changes. Only the results of the compiler
-// need the command.
+// The package reads files itself instead of calling the go command, because then a cached test
+// result is discarded as soon as any file changes. Only the results of the compiler need the
+// command.
 package rules

@@ -21,6 +21,6 @@ func Open(options badger.Options) (db *badger.DB, err error) {
 	return db, err
 }
 
-// mostLogs is more than the logs that a store makes at once: one of values, and one for each
+// mostLogs is more than the logs that a store makes at once: a log of values, and a log for each
 // memtable.
 const mostLogs = 20

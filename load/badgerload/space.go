@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/disk"
 )
 
-// leastSpace is for the logs, and for a store with small memtables.
+// leastSpace is the least space to require: a store with small memtables needs room for its logs
+// too.
 const leastSpace = 64 << 20
 
 // Space returns an error that matches [syscall.ENOSPC] if a file system of the store has less space

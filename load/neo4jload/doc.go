@@ -30,9 +30,9 @@
 // # Privileges
 //
 // On the Enterprise edition the user needs the privilege SHOW TRANSACTION or TRANSACTION
-// MANAGEMENT. Without it the server shows only the user's own transactions, which is none here, and
-// does not say so. The source asks for the user's privileges, at first and each minute, and fails
-// with [ErrPrivilege] if neither is there.
+// MANAGEMENT. Otherwise the server shows only the user's own transactions, here none, and does not
+// say so. The source asks for the user's privileges, at first and each minute, and fails with
+// [ErrPrivilege] if the user has neither.
 //
 // Give the source a user of its own. Neo4j locks a user out after a few wrong passwords: with the
 // user of the application, a source with an old password would lock the application out. A source

@@ -22,8 +22,8 @@ const (
 	// only the user's own transactions, and does not say so.
 	checkedFor = time.Minute
 
-	// unsupported is the answer of the Community edition to showPrivileges. It has no privileges:
-	// everybody sees everything.
+	// unsupported is the answer of the Community edition to showPrivileges. That edition has no
+	// privileges: every user sees all transactions.
 	unsupported = "Neo.ClientError.Statement.UnsupportedAdministrationCommand"
 )
 

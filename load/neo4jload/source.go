@@ -91,7 +91,7 @@ func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	}
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
 		AccessMode:   neo4j.AccessModeRead,
-		DatabaseName: "system", // there whatever happens to the others
+		DatabaseName: "system", // it is there, whatever happens to the other databases
 	})
 	defer session.Close(ctx)
 
@@ -149,7 +149,7 @@ func (s *Source) collect(ctx context.Context, session neo4j.SessionWithContext, 
 	return records, nil
 }
 
-// number is the number in a column, 0 if there is none: the maximum of nothing is null.
+// number returns the number in a column, 0 if it has no number: the maximum of no rows is null.
 func number(r *neo4j.Record, column string) float64 {
 	if r == nil {
 		return 0

@@ -62,8 +62,9 @@ func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
 	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
-// busy is the load of a pool whose connections are all in use while no request waits for one: it
-// works as hard as it may, but nothing is wrong. The setpoint of a throttle is above it.
+// busy is the load of a pool whose connections are all in use while no request waits for a
+// connection: the pool works as hard as it may, but nothing is wrong. The setpoint of a throttle is
+// above it.
 const busy = 0.8
 
 func inUse(s sql.DBStats) load.Reading {

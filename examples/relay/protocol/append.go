@@ -13,7 +13,7 @@ import (
 func EventJSON(e *nostr.Event) []byte {
 	w := jwriter.Writer{NoEscapeHTML: true}
 	e.MarshalEasyJSON(&w)
-	text, _ := w.BuildBytes() // an event of these types always has a text
+	text, _ := w.BuildBytes() // every event of this type can be written as JSON
 	return text
 }
 

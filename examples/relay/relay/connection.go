@@ -34,7 +34,7 @@ type connection struct {
 	kept     share         // of memory, for its subscriptions
 	incoming share         // of memory, for messages being read and events being processed
 	rate     *rate.Limiter // of messages
-	bytes    *rate.Limiter // of what is read from the socket
+	bytes    *rate.Limiter // of the bytes read from the socket
 
 	steps      atomic.Int64  // even while it reads, odd while it processes a message
 	publishing chan struct{} // an element for each event being processed
@@ -179,8 +179,8 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	return kind, text, err
 }
 
-// wait waits until a limiter of the connection allows n more messages or bytes. It refuses
-// nothing: they have been read, and the next ones are read later.
+// wait waits until a limiter of the connection allows n more messages or bytes. It refuses nothing:
+// these have been read, and it delays only the next read.
 func (c *connection) wait(of *rate.Limiter, n int) error {
 	if of.AllowN(time.Now(), n) {
 		return nil
@@ -232,7 +232,7 @@ func (c *connection) takeUp(e *nostr.Event, bytes int) bool {
 	})
 }
 
-// answer sends a message of these elements.
+// answer sends a message with a label, such as OK, and its elements.
 func (c *connection) answer(label string, elements ...any) {
 	c.send(protocol.Encode(label, elements...))
 }

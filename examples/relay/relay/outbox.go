@@ -31,7 +31,7 @@ type outbox struct {
 	limit int
 
 	mu       sync.Mutex
-	memory   share // for what is queued, being sent, and reserved
+	memory   share // for messages that are queued or being sent, and for reserved room
 	queue    [][]byte
 	finished bool
 	news     chan struct{} // closed at the next change; nil if nothing waits for it

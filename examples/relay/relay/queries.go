@@ -140,7 +140,7 @@ func (q *queries) endAll() {
 	}
 }
 
-// run performs queries until none is waiting.
+// run performs queries until no query is waiting.
 func (q *queries) run() {
 	for x := q.next(); x != nil; x = q.next() {
 		q.perform(x)

@@ -83,7 +83,7 @@ const (
 	// patience is the longest wait before a refusal. A client without an answer for
 	// longer sends its message again.
 	patience = 5 * time.Second
-	// tenants is how many connections with messages in progress have a share each.
+	// tenants is the number of connections with messages in progress that have a share each.
 	tenants = 256
 )
 
@@ -101,8 +101,8 @@ func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 }
 
 // newVerifier bounds the number of signatures verified at once. Verification only needs a
-// processor, so the right number is known. With more, each would take longer and none would
-// end earlier.
+// processor, so the right number is known. With a higher number each verification would take
+// longer, and none would end earlier.
 func newVerifier(c Config) (*weir.Limiter, error) {
 	n := c.busy()
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})

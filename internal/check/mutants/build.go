@@ -126,10 +126,10 @@ func build(tmp, root string, list []mutant) (map[string]string, error) {
 	return binaries, nil
 }
 
-// run runs tests of a package as `go test` does, with the mutant of that name active, or none for
-// "". It sets the environment of the gate: long tests run too, properties are tried ten times as
-// often as usual, and a failure leaves no file in the working tree and is not shrunk, which takes
-// up to half a minute.
+// run runs tests of a package as `go test` does, with the mutant of that name active, or no mutant
+// for "". It sets the environment of the gate: long tests run too, properties are tried ten times
+// as often as usual, and a failure leaves no file in the working tree and is not shrunk, which
+// takes up to half a minute.
 //
 // The tests run in a random order, which shows a test that passes only after another one.
 func run(root, pkg, binary, tests, active string, timeout time.Duration) (string, error) {

@@ -40,14 +40,15 @@ func judge(w io.Writer, root string, list []mutant) error {
 	return nil
 }
 
-// A trial is what the tests of a package say without a mutant.
+// A trial is the result of the tests of a package without a mutant.
 type trial struct {
 	output string
 	took   time.Duration
 }
 
-// try tries mutants, some at a time, and returns the ones that are not killed. It runs the tests of
-// a package on the real code first: only a test that passes there proves anything when it fails.
+// try tries mutants, at most atOnce at a time, and returns the mutants that are not killed. It runs
+// the tests of a package on the real code first: only a test that passes there proves anything when
+// it fails.
 func try(w io.Writer, root string, tests map[string]string, list []mutant, atOnce int, verdict string) (alive []mutant) {
 	named := map[string][]string{} // tests, by package
 	for _, m := range list {

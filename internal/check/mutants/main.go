@@ -5,9 +5,9 @@
 //	scripts/all go run ./internal/check/mutants pace        mutants with "pace" in their name
 //	scripts/all go run ./internal/check/mutants config.go   mutants of a file
 //
-// It never touches the working tree: the go command reads changed files in
-// place of the real ones (its -overlay flag). All mutants are in one build,
-// each behind an if. It has to run in the root of the repository.
+// It never touches the working tree: the go command reads changed files in place of the real files
+// (its -overlay flag). All mutants are in one build, each behind an if. The command has to run in
+// the root of the repository.
 package main
 
 import (
