@@ -46,8 +46,8 @@ func (g generator) from(low, high float64) float64 {
 
 func (g generator) within(s span) float64 { return g.from(s.low, s.high) }
 
-// server draws a pool, processor sharing or a USL server, and returns the largest amount of
-// work that it does at once, in jobs. The size is the number of workers or cores, or the
+// server draws a pool, processor sharing or a USL server. It returns the largest throughput of the
+// server too, relative to a single job. The size is the number of workers or cores, or the
 // concurrency at which the throughput of a USL server peaks.
 func (g generator) server(size float64) (sim.Server, float64) {
 	switch g.N(3) {
@@ -60,13 +60,13 @@ func (g generator) server(size float64) (sim.Server, float64) {
 	return usl(alpha, (1-alpha)/mul(size, size), size)
 }
 
-// usl returns a server, and its throughput with the given number of jobs.
+// usl returns a server, and its throughput with the given number of jobs, relative to a single job.
 func usl(alpha, beta, jobs float64) (sim.Server, float64) {
 	return sim.USL{Alpha: alpha, Beta: beta}, jobs / (1 + mul(alpha, jobs-1) + mul(mul(beta, jobs), jobs-1))
 }
 
-// work draws a distribution with that mean in seconds. Of bimodal work a share of 5 to 50%
-// takes ten times as long.
+// work draws a distribution with that mean in seconds. In bimodal work, 5 to 50% of the requests
+// take ten times as long as the others.
 func (g generator) work(mean float64) sim.Work {
 	switch g.N(4) {
 	case 0:
@@ -95,7 +95,7 @@ type replicas struct {
 	most    float64       // number of limiters, from 2
 	within  time.Duration // time in which they start, in half of the systems
 	skew    time.Duration // maximum by which their clocks are ahead
-	unequal float64       // shares of requests from 1, in half of the systems; equal in the others
+	unequal float64       // largest share of requests in half of the systems, from 1
 }
 
 // usualReplicas start within 10 s, with clocks synchronized by NTP.
@@ -144,8 +144,8 @@ func significant(v float64) float64 {
 	return math.Round(mul(v, scale)) / scale
 }
 
-// seconds returns a duration rounded to 10 microseconds, or to 0.1 if that would be coarse.
-// It bounds the duration to a nanosecond and a day before it rounds.
+// seconds returns a duration rounded to 10 microseconds or, below 500 microseconds, to 0.1
+// microseconds. Before that it bounds the duration to a nanosecond and a day.
 func seconds(s float64) time.Duration {
 	d := time.Duration(min(max(mul(s, 1e9), 1), float64(24*time.Hour)))
 	if d < 500*time.Microsecond {

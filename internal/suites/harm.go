@@ -14,11 +14,11 @@ import (
 // in time than without any limit or under a fixed limit of 20, whichever is better: see
 // [sim.Baseline].
 //
-// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and
-// do 0.2 to 50,000 requests per second. A phase lasts a hundred times the latency of an idle
-// server, and at least 5 s and 60 requests; the Start lasts 10 s or, if that is longer, 30
-// latencies. If there would be more than 200,000 requests, the start has less load and the
-// phases are shorter, and below 20 latencies have less load too.
+// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2
+// to 50,000 requests per second. A phase lasts a hundred times the latency of an idle server, and
+// at least 5 s and 60 requests; the Start lasts 10 s or, if that is longer, 30 latencies. A system
+// has at most 200,000 requests: if it would have more, the start has less load and the phases are
+// shorter. Phases that would be shorter than 20 latencies have less load too.
 func Harm(seed uint64) sim.Scenario {
 	r := regimes[seed%uint64(len(regimes))]
 	d := &draft{
@@ -32,19 +32,19 @@ func Harm(seed uint64) sim.Scenario {
 }
 
 const (
-	// mostRequests is the mean number of requests of a system. Bursts may double it, so
-	// the draft of a regime with bursts has less.
+	// mostRequests is the largest mean number of requests of a system. Bursts may double the
+	// number, so a regime with bursts has a smaller budget.
 	mostRequests = 180_000
 
-	// startShare is the share of requests during the start.
+	// startShare is the largest share of requests during the start.
 	startShare = 0.4
 
-	// leastRequests is the number of requests of a phase unless it is meant to be
-	// sparse, so that five seeds can distinguish 97% from 90%.
+	// leastRequests is the least number of requests of a phase that is not meant to be sparse, so
+	// that five seeds can distinguish 97% from 90%.
 	leastRequests = 60
 
-	// leastUSL is the smallest knee of a USL server. With a smaller one, the coherence
-	// is so high that ten jobs stop the server for good.
+	// leastUSL is the smallest knee of a USL server. With a smaller knee, the coherence is so high
+	// that ten jobs stop the server for good.
 	leastUSL = 5
 )
 
@@ -93,8 +93,8 @@ func (d *draft) system() {
 	d.scenario.Arrivals = sim.Poisson{Rate: significant(d.rate)}
 }
 
-// serve draws a server of that size. A large one has less contention, because otherwise it
-// would have no knee.
+// serve draws a server of that size. A large server has less contention, because otherwise it would
+// have no knee.
 func (d *draft) serve(size float64) {
 	d.size = size
 	d.alpha = span{0.2 / max(10, size), 2 / max(50, size)}
@@ -104,7 +104,8 @@ func (d *draft) serve(size float64) {
 	d.rate = d.capacity
 }
 
-// server draws like a generator, but does not round contention to zero.
+// server draws like a generator, but does not round contention to zero, and replaces a USL server
+// below leastUSL by a pool.
 func (d *draft) server(size float64) (sim.Server, float64) {
 	server, throughput := d.generator.server(size)
 	switch _, ok := server.(sim.USL); {
@@ -181,8 +182,8 @@ func (d *draft) timed() sim.Scenario {
 	return *s
 }
 
-// worthTrying returns a limit above which a higher one is no better: a few times the knee,
-// as far as the SLO permits the wait, and the size of a batch.
+// worthTrying returns the highest limit that the oracle tries, above which no limit is better: a
+// few times the knee, as far as the SLO permits the wait, and room for two batches.
 func (d *draft) worthTrying(latency float64) int {
 	patience := min(6, d.scenario.SLO.Seconds()/d.mean)
 	inflight := mul(d.size, latency/d.mean)

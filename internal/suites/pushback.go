@@ -8,10 +8,10 @@ import (
 )
 
 // Pushback returns a system whose server refuses work above a concurrency that its clients do not
-// know, and names a time to come back in half of the systems. Behind that limit is a server that
-// never becomes slower, or one of [Random]. In half of the systems the work carries its deadline.
-// The Regime names the special feature: nothing, several limiters, a limit that grows, or a client
-// whose work is always refused.
+// know. In half of the systems its refusals name a time to come back. Behind that limit is a server
+// that never becomes slower, or a server as [Random] draws it. In half of the systems the work
+// carries its deadline. The Regime names the special feature: nothing, several limiters, a limit
+// that grows, or a client whose work is always refused.
 func Pushback(seed uint64) sim.Scenario {
 	g := generator{sim.NewRand(seed, pushbackStream), span{0.005, 0.04}, span{0.5, 2}}
 	s, size, mean := g.begin("pushback", seed, "alone", "replicas", "grows", "quota")

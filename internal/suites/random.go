@@ -8,11 +8,11 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Random returns a system of a service in production. Its ranges were written down before any
-// law was tuned, so that no law is fitted to these systems. They lie around the 50 workers of
-// 50 ms of the named suite, and a fixed limit of 60 scores about as much on them as on the
-// systems of earlier measurements. A third of the systems have several limiters, which are
-// drawn last.
+// Random returns a system like a service in production. Its ranges were written down before any law
+// was tuned, so that no law is fitted to these systems. The ranges lie around the 50 workers of 50
+// ms of the named suite. A fixed limit of 60 scores about as much on these systems as on the
+// systems of earlier measurements. A third of the systems have several limiters, which are drawn
+// last.
 func Random(seed uint64) sim.Scenario {
 	g := generator{sim.NewRand(seed, randomStream), span{0.005, 0.04}, span{0.5, 2.5}}
 	size := math.Round(g.from(10, 150))
@@ -41,7 +41,7 @@ func Random(seed uint64) sim.Scenario {
 	return s
 }
 
-// arrivals draws bursts for a third of the systems. Their mean rate is that of the others.
+// arrivals draws bursts for 30% of the systems, with the same mean rate as for the other systems.
 func (g generator) arrivals(rate float64) sim.Arrivals {
 	if g.Float64() >= 0.3 {
 		return sim.Poisson{Rate: rounded(rate)}

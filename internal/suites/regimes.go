@@ -7,10 +7,10 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A regime is a kind of system in which a limiter that does well on others may do harm.
+// A regime is a kind of system in which a limiter that does well on other systems may do harm.
 type regime struct {
 	name                string
-	sizes, works, rates span         // the usual ones if they are zero
+	sizes, works, rates span         // the usual spans if they are zero
 	build               func(*draft) // draws its special properties, and the phases
 }
 
@@ -52,8 +52,8 @@ func (d *draft) large() {
 	d.phase(d.load(), nil)
 }
 
-// fanout draws batches of 2 to 200 requests, evenly spaced or not. A server with a knee has
-// room for one batch.
+// fanout draws batches of 2 to 200 requests, evenly spaced or not. A server with a knee has room
+// for at least one batch.
 func (d *draft) fanout() {
 	size, duty := math.Round(d.from(2, 200)), d.from(0.01, 0.6)
 	if d.N(2) == 0 {
@@ -99,7 +99,7 @@ func burstsOf(rate, factor, calm, burst float64) sim.Bursts {
 	return sim.Bursts{Rate: significant(rate / mean), Factor: factor, Calm: seconds(calm), Burst: seconds(burst)}
 }
 
-// onOff draws arrivals for 1 to 60% of the time.
+// onOff draws arrivals that come in 1 to 60% of the time only.
 func (d *draft) onOff() {
 	duty := d.from(0.01, 0.6)
 	cycle := max(0.1, mul(d.mean, d.from(2, 25)))
@@ -111,7 +111,7 @@ func (d *draft) onOff() {
 	d.phase(d.from(0.3, 1.5), nil)
 }
 
-// sparsely draws few requests, then load, and both once more.
+// sparsely draws a phase of few requests and a phase of load, and both phases once more.
 func (d *draft) sparsely() {
 	for range 2 {
 		d.phase(1, nil)
@@ -131,7 +131,7 @@ func (d *draft) tailed() {
 	d.steadily()
 }
 
-// faulty draws a phase with a fault between two without.
+// faulty draws a phase with a fault between two phases without it.
 func (d *draft) faulty(fault func(*sim.Phase)) {
 	load := d.from(0.3, 1.3)
 	d.phase(load, nil)
@@ -198,12 +198,12 @@ func (d *draft) retries() {
 }
 
 // replicas draws up to 64 limiters, with clocks up to half a second apart; in a third of the
-// systems one of them has a fixed limit.
+// systems one limiter has a fixed limit.
 func (d *draft) replicas() {
 	d.steadily()
 	skew := d.from(0.001, 0.5)
-	// They start within the start and half of the first phase. Their lengths are drawn
-	// later, but are never less than this.
+	// The limiters start within the start and half of the first phase. The lengths of both are set
+	// later. They are never shorter than here, unless the budget cuts the phase.
 	within := seconds(max(10, 30*d.mean) + max(2.5, 10*d.mean))
 	d.replicate(&d.scenario, replicas{most: min(64, d.size), within: within, skew: seconds(skew), unequal: 8})
 	if d.N(3) == 0 {

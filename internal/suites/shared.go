@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Shared returns a system of 2 to 16 limiters before one server, each with a part of the
-// requests. Its Regime names the differences between the limiters, or of the load.
+// Shared returns a system of 2 to 16 limiters before one server, each with a part of the requests.
+// Its Regime names the difference between the limiters, or the change of the load or of the server.
 func Shared(seed uint64) sim.Scenario {
 	g := generator{sim.NewRand(seed, sharedStream), span{0.005, 0.04}, span{0.5, 2}}
 	s, size, mean := g.begin("shared", seed, "together", "late", "unequal", "fixed", "steps", "fault")

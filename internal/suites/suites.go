@@ -26,7 +26,7 @@ var named = []string{
 // acceptance lists the scenarios that a law must pass, separate from the suite.
 var acceptance = []string{"accept-overload", "accept-slowdown", "accept-fanout", "accept-replicas"}
 
-// others lists the scenarios of no suite.
+// others lists the scenarios that belong to no suite.
 var others = []string{"kata", "priorities-3x"}
 
 func names() []string { return slices.Concat(named, acceptance, others) }
@@ -36,17 +36,16 @@ func names() []string { return slices.Concat(named, acceptance, others) }
 // otherwise.
 func Named() []sim.Scenario { return load(named...) }
 
-// Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter
-// starts far above the service's capacity, in the midst of an overload. In "accept-slowdown"
-// the work becomes slower but there is room for all of it, so every refusal is a false one;
-// the same holds in "accept-fanout", where calls come in batches to a server without a
-// concurrency bound. In "accept-replicas" eight limiters that share an overloaded server
-// start together.
+// Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter starts
+// far above the service's capacity, in the midst of an overload. In "accept-slowdown" the work
+// becomes slower but there is room for all of it, so every refusal is false. The same holds in
+// "accept-fanout", where calls come in batches to a server without a concurrency bound. In
+// "accept-replicas" eight limiters that share an overloaded server start together.
 func Acceptance() []sim.Scenario { return load(acceptance...) }
 
-// All returns every scenario with a file: besides the suites "kata", in which latency is
-// base + k n² with a concurrency of n and the limit must settle, and "priorities-3x", a
-// minute and a half of three times the load from clients of all four priorities.
+// All returns every scenario with a file. Two of them belong to no suite. In "kata" latency is base
+// + k n² with a concurrency of n, and the limit must settle. In "priorities-3x" clients of all four
+// priorities send three times the load that the server can do, for a minute and a half.
 func All() []sim.Scenario { return load(names()...) }
 
 func load(names ...string) []sim.Scenario {
@@ -64,12 +63,13 @@ func load(names ...string) []sim.Scenario {
 	return list
 }
 
-// Drawn has the functions that draw a system: the same one for the same seed.
+// Drawn has the functions that draw systems, by the name of the suite. The same seed draws the same
+// system.
 var Drawn = map[string]func(seed uint64) sim.Scenario{"random": Random, "harm": Harm, "shared": Shared, "pushback": Pushback}
 
-// Lookup returns the scenario of that name among those of the package, or a drawn one:
-// "random-7", "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of
-// their regime. An error lists the names.
+// Lookup returns the scenario of that name: a scenario of the package, or a drawn one. "random-7",
+// "harm-7", "shared-7" and "pushback-7" have seed 7, with or without the suffix of their regime. An
+// error suggests a similar name, or lists all names.
 func Lookup(name string) (sim.Scenario, error) {
 	all := names()
 	if slices.Contains(all, name) {

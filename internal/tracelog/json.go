@@ -36,8 +36,8 @@ func objectOf(line string) (object map[string]any, err error) {
 	return object, err
 }
 
-// memberOf returns a member of an object. A dot leads into an object, unless a member has it in its
-// name.
+// memberOf returns a member of an object. A dot leads into an inner object, unless a member has the
+// dot in its name.
 func memberOf(object map[string]any, name string) (v any, found bool) {
 	if v, found = object[name]; found {
 		return v, true

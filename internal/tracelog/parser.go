@@ -15,11 +15,11 @@ type logParser struct {
 	Reader
 
 	simple  bool     // no field is set
-	first   string   // its first line, which determines the format
+	first   string   // the first line of the log, which determines the format
 	table   table    // the log, cut into columns
 	names   []string // of the columns, if they have any
 	heading int      // the line of the names, 0 if the log has none
-	rows    int      // number read, without the heading
+	rows    int      // rows read, without a heading of names
 	least   int      // columns that a row needs
 
 	arrival, service, class, deadline *source

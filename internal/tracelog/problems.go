@@ -5,18 +5,18 @@ import (
 	"fmt"
 )
 
-// problems collects the errors of a file. All are counted, and as many kept as a user would
-// read. A problem of many lines is one.
+// problems collects the errors of a file. It counts all errors, and keeps as many as a user would
+// read. It keeps the same error in many lines once.
 type problems struct {
 	file   string
 	fault  Fault
 	list   []*problem
 	count  int
-	others int // beyond the list
+	others int // problems beyond the list
 }
 
 type problem struct {
-	line        int // the first one
+	line        int // the first line with the problem
 	field, text string
 	count       int
 }

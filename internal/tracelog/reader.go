@@ -30,7 +30,8 @@ type Request struct {
 // Reader.
 type Fault func(file string, line int, field, problem string) error
 
-// Read reads the requests in the order of their arrival. It joins the errors.
+// Read reads the requests of a log, and sorts them by arrival. It joins the errors, which name the
+// file.
 func (r Reader) Read(file string, in io.Reader, fault Fault) ([]Request, error) {
 	p := &logParser{Reader: r, problems: problems{file: file, fault: fault}}
 	if err := p.open(bufio.NewReaderSize(in, 1<<16)); err != nil {

@@ -125,7 +125,7 @@ func (p *logParser) patience(cells []string, a Request) (d time.Duration, proble
 	return d, problem
 }
 
-// trace sorts the requests, unless there are problems.
+// trace returns the requests in the order of their arrival, or the problems of the log.
 func (p *logParser) trace() ([]Request, error) {
 	t := p.requests
 	switch span := time.Duration(p.late.at - p.early.at); {
@@ -155,8 +155,8 @@ func (p *logParser) trace() ([]Request, error) {
 	return t, nil
 }
 
-// resolution returns the time over which requests of the same date came: dates are often cut to
-// seconds or minutes.
+// resolution returns the time over which requests of the same date came, because programs often cut
+// dates to seconds or minutes. It is 0 if the dates are exact.
 func (p *logParser) resolution() time.Duration {
 	units := []time.Duration{time.Second}
 	if p.early.at != p.late.at || p.stamps.inMinutes() {

@@ -13,7 +13,7 @@ import (
 type source struct {
 	label  string // its name in errors
 	column int
-	unit   time.Duration // of its numbers, 0 for the usual one
+	unit   time.Duration // of its numbers, 0 for the usual unit
 }
 
 func (p *logParser) bind() {
@@ -70,8 +70,8 @@ func cutUnit(text string) (name string, unit time.Duration) {
 	return text, 0
 }
 
-// keys returns the names of the members in the first line of JSON that are no objects. They are not
-// known if it is no object, which is reported when it is read, or longer than the buffer.
+// keys returns the names of the members in the first line of JSON that are no objects. The names
+// are unknown if the line is longer than the buffer, or is no object, which Read reports later.
 func (p *logParser) keys() (names []string, known bool) {
 	object, err := objectOf(p.first)
 	all := map[string]bool{}

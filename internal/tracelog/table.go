@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// A table cuts a log into requests and columns. It returns the columns of the next request, which
-// are valid until the next call, and the line where it begins. A line that cannot be cut is a
-// problem. The error after the last one is io.EOF.
+// A table cuts a log into requests and columns. Each call returns the columns of the next request,
+// which are valid until the next call, and the line where the request begins. A line that cannot be
+// cut is a problem. After the last request the error is io.EOF.
 type table func() (cells []string, line int, problem string, err error)
 
 func newCSV(r io.Reader, delimiter rune) table {
 	in := csv.NewReader(r)
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = delimiter, -1, true
-	in.LazyQuotes = delimiter == '\t' // few programs that write tabs quote
+	in.LazyQuotes = delimiter == '\t' // few programs that write tabs write quotes
 	return func() (cells []string, line int, problem string, err error) {
 		cells, err = in.Read()
 		var wrong *csv.ParseError
@@ -35,7 +35,7 @@ func newCSV(r io.Reader, delimiter rune) table {
 // longestLine bounds a line of a log: a record of JSON with its headers is a few kilobytes.
 const longestLine = 16 << 20
 
-// newLines has the lines of a log that are not empty, each cut by a function.
+// newLines returns a table of the lines that are not empty, each cut by a function.
 func newLines(r io.Reader, cut func(line string) (cells []string, problem string)) table {
 	in := bufio.NewScanner(r)
 	in.Buffer(nil, longestLine)
@@ -55,8 +55,8 @@ func newLines(r io.Reader, cut func(line string) (cells []string, problem string
 	}
 }
 
-// indexOf returns the index of the text in the line, and skips escaped quotes if the text
-// begins with one. A backslash may be escaped too, as Apache does.
+// indexOf returns the index of the text in the line, and skips escaped quotes if the text begins
+// with a quote. A backslash may be escaped too, as in logs of Apache.
 func indexOf(line, text string) int {
 	for from := 0; ; {
 		i := strings.Index(line[from:], text)

@@ -41,17 +41,17 @@ const (
 	wantStamp = "a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, " +
 		"seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms"
 
-	// firstEpoch is the least number that is not seconds since the start: more than
-	// three years, and a day of 1973 as seconds since 1970. Numbers from a thousand
-	// times as much on are milliseconds, and so on; up to lastEpoch, in 2261, they are
-	// unambiguous.
+	// firstEpoch is the least number that is a date and not a time since the start. As seconds
+	// since the start it is more than three years, and as seconds since 1970 a day of 1973. Numbers
+	// from a thousand times firstEpoch on are milliseconds, and so on. Up to lastEpoch, in 2261,
+	// they are unambiguous.
 	firstEpoch = 1e8
 	lastEpoch  = 9.2e9
 
 	longest = 10000 * time.Hour
 )
 
-// stamps reads stamps. The next one most likely has the layout of the last.
+// stamps reads stamps. The next date most likely has the layout of the last date.
 type stamps struct{ layout int }
 
 // inMinutes reports whether the last date was written without seconds.
@@ -90,7 +90,7 @@ func epoch(text string) (at stamp, ok bool) {
 	return stamp{int64(math.Round(mul(v, float64(perUnit)))), true}, true
 }
 
-// date reads a date. One without a zone is in UTC.
+// date reads a date. A date without a zone is in UTC.
 func (s *stamps) date(text string) (t time.Time, ok bool) {
 	const day, compact = len("2006-01-02"), len("20060102")
 	for _, at := range []int{day, compact} {
@@ -108,7 +108,7 @@ func (s *stamps) date(text string) (t time.Time, ok bool) {
 	return t, false
 }
 
-// parseTime reads seconds, or a time with a unit.
+// parseTime reads a number of seconds, or a time with a unit. It accepts 0 only if zero is set.
 func parseTime(text string, zero bool) (d time.Duration, problem string) {
 	text = strings.TrimSpace(text)
 	d, err := time.ParseDuration(text)

@@ -9,12 +9,13 @@ type Piece struct {
 	Left   int32 // weight that has not ended yet
 }
 
-// Pieces are virtual work, oldest first. Pieces that leave from the middle leave holes. The list
-// grows to its current pieces and no further.
+// Pieces is a list of virtual work, the oldest piece first. A piece that ends in the middle leaves
+// a hole. The list loses its holes before it grows, so its size depends only on the pieces at one
+// time.
 type Pieces struct {
 	list  []Piece
 	head  int // the first piece
-	holes int // pieces behind it that have ended
+	holes int // pieces behind the head that have ended
 }
 
 // Len returns the number of pieces.

@@ -2,12 +2,12 @@ package virtual
 
 import "github.com/weir-go/weir/internal/portable"
 
-// unloaded estimates how long work takes on a server that has room for it, from one cohort of
-// work after another. A cohort started together and is judged when all of it has ended: quick
-// work is over-represented in work that ends together.
+// unloaded estimates how long work takes on a server that has room for it, from one cohort of work
+// after another. A cohort is work that started together. It is judged when all its work has ended,
+// because quick work is over-represented in work that ends together.
 //
-// A cohort that took longer without more work in flight shows that the work became slower.
-// One that took longer with more work in flight shows nothing: that may be load.
+// A cohort that took longer without more work in flight shows that the work became slower. A cohort
+// that took longer with more work in flight shows nothing, because the load may be the cause.
 type unloaded struct {
 	latency  float64 // the estimate in nanoseconds, 0 if unknown
 	inflight float64 // weight in flight during that measurement
@@ -16,26 +16,27 @@ type unloaded struct {
 	// The current cohort.
 	from, to       int64 // when its first and its last piece started
 	started, ended int   // pieces
-	others         int   // pieces of others that ended since it was full
+	others         int   // pieces of any cohort that ended since this one was full
 	weight         float64
 	took           float64 // latency times weight
 	area, elapsed  float64 // weight in flight times time, and time
 }
 
 const (
-	// firstCohort is the size of the first cohort, small because the load may be rising. Each
-	// of the next moreCohorts is twice as large. With 32 alone, fixed(20) would refuse 3.7
-	// points too few of work that varies with a coefficient of 2, at 0.8 of a pool's
-	// capacity; with up to 256, 1.8.
+	// firstCohort is the size of the first cohort. It is small because the load may be rising. Each
+	// of the next moreCohorts cohorts is twice as large as the last. With cohorts of 32 only,
+	// fixed(20) would refuse 3.7 points too few of work with a coefficient of variation of 2, at
+	// 0.8 of a pool's capacity. With cohorts of up to 256 it refuses 1.8 points too few.
 	firstCohort, moreCohorts = 32, 3
-	// cohortWeight is the weight of a new cohort in the estimate; the larger ones at the beginning
-	// have twice as much.
+	// cohortWeight is the weight of a new cohort in the estimate. The first moreCohorts cohorts
+	// have twice that weight.
 	cohortWeight = 0.25
-	// noMore is the factor of the work in flight that does not count as more load: it varies
-	// that much by itself, and most if work takes long by chance. With 1.1 the 1.8 points are
-	// 9.2.
+	// noMore is the factor by which the work in flight may grow without counting as more load. The
+	// work in flight varies that much by itself, and most if work takes long by chance. With a
+	// factor of 1.1 the 1.8 points would be 9.2 points.
 	noMore = 1.5
-	// hopeless is how many cohorts may end before the rest of this one counts with its age.
+	// hopeless bounds the wait for the last pieces of a cohort. After the end of as much work as
+	// this many cohorts have, the pieces that still run count with their age.
 	hopeless = 8
 )
 

@@ -20,11 +20,12 @@ type Work struct {
 	credit   float64 // weight that v/R would have ended, less the weight that ended
 }
 
-// Credit is bounded by this many limits. As long as all work ends with its own real work, the
-// credit is the sum of many deviations from R, and a forgiven debt ends work that would still
-// run. With a debt of one limit instead of eight, fixed(20) would refuse 3.8 points too few
-// of work that varies with a coefficient of 2, at 0.8 of a pool's capacity, and now 1.8.
-// Unused credit is worth one limit: a server, too, makes up for a moment without work.
+// Credit is at most mostCredit limits, and debt at most mostDebt limits. While all work ends with
+// its own real work, the credit is the sum of many deviations from R. Forgiven debt would end work
+// that still runs. With a debt of one limit instead of eight, fixed(20) would refuse 3.8 points too
+// few of work with a coefficient of variation of 2, at 0.8 of a pool's capacity, instead of 1.8
+// points. Unused credit is worth one limit, because a server, too, makes up for a moment without
+// work.
 const mostCredit, mostDebt = 1, 8
 
 // Adopt makes virtual work of the given weight, which starts now, for work that already runs.
@@ -80,7 +81,8 @@ func (v *Work) Learn(r *reply.Record, now int64, outcome window.Outcome) {
 	v.unloaded.end(r.Start, now, r.Weight, outcome == window.Success || outcome == window.Late)
 }
 
-// Own returns the virtual work that started with real work, nil if there was none or it is gone.
+// Own returns the virtual work that started with a piece of real work, nil if none started or it
+// has ended.
 func (v *Work) Own(r *reply.Record) *Piece {
 	if !r.Has(reply.Virtually) {
 		return nil
@@ -101,14 +103,14 @@ func (v *Work) Dequeue(p *Piece) {
 }
 
 // youngest is the least age at which virtual work may end in place of other work: half of the
-// latency without load. Without it, credit left after an overload would end work that has
-// just started, and gradient, which keeps the least latency, would refuse up to 38 points too
-// much at 0.8 of a pool's capacity. With all of the latency, fixed(55) would refuse 4 points
-// too much at 1.2.
+// latency without load. Without this bound, credit from an overload would end work that has just
+// started. The law gradient, which keeps the least latency, would then refuse up to 38 points too
+// much at 0.8 of a pool's capacity. With the whole latency as the bound, fixed(55) would refuse 4
+// points too much at 1.2 of the capacity.
 func (v *Work) youngest() float64 { return 0.5 * v.unloaded.latency }
 
-// InPlace calls end for virtual work that ends in place of other work of the given weight: the
-// oldest, or a part of it, as far as there is credit.
+// InPlace calls end for the virtual work that ends in place of other work of the given weight. The
+// oldest work ends first, and a piece may end in part. The credit bounds the weight that ends.
 func (v *Work) InPlace(weight int32, now int64, end func(p *Piece, part int32)) {
 	able := int32(min(float64(weight), max(0, v.credit)))
 	before := now - int64(v.youngest())
@@ -135,14 +137,14 @@ func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
 	}
 }
 
-// ForgetCredit starts a new limit without the credit of the last one. That credit would make
-// a law that lowers the limit take the server for quicker than it is: little would refuse 2.7
-// points too few at 1.2 of a pool's capacity, instead of 1.0.
+// ForgetCredit starts a new limit without the credit of the last limit. With that credit, a law
+// that lowers the limit would find the server quicker than it is: the law little would refuse 2.7
+// points too few at 1.2 of a pool's capacity, instead of 1.0 points.
 func (v *Work) ForgetCredit() { v.credit = min(v.credit, 0) }
 
-// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not.
-// If more virtual than real work is in flight, some waited while its real work ran, and takes
-// as long as that would without load.
+// Ends returns the time at which the oldest virtual work ends by itself, [math.MaxInt64] if it does
+// not. If more virtual than real work is in flight, some virtual work waited while its real work
+// ran. That work ends after the latency without load.
 func (v *Work) Ends(inflight int64) int64 {
 	if p := v.Active.Oldest(); p != nil && inflight > v.Running {
 		return p.Since + int64(v.unloaded.latency)
@@ -150,7 +152,8 @@ func (v *Work) Ends(inflight int64) int64 {
 	return math.MaxInt64
 }
 
-// TurnBack restarts the measurements of the work from a time before the last one.
+// TurnBack restarts the measurements of the work at a time before the last one, because the clock
+// went back.
 func (v *Work) TurnBack(now int64) {
 	v.Meter.TurnBack(now)
 	v.Active.turnBack(now)
