@@ -1,9 +1,9 @@
 // Package weirriver limits the jobs of River (github.com/riverqueue/river) with limiters that find
-// how many may run at once.
+// the number of jobs that may run at once.
 //
-// River runs up to MaxWorkers jobs at once, a fixed number. At times their downstream may take
-// fewer, or more. A [Middleware] acquires a permit for each job, from a [*weir.Limiter] or from
-// the limiter of the job's kind or queue, and reports the outcome of the job:
+// River runs up to MaxWorkers jobs at once, a fixed number. At times their downstream can take
+// fewer jobs, or more. A [Middleware] acquires a permit for each job, from a [*weir.Limiter] or
+// from the limiter of the job's kind or queue, and reports the outcome of the job:
 //
 //	river.Config{Middleware: []rivertype.Middleware{&weirriver.Middleware{Admitter: weirriver.One(lim)}}}
 //

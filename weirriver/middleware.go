@@ -21,11 +21,11 @@ type Middleware struct {
 	river.MiddlewareDefaults
 
 	// Admitter names the admitter of a job: [One], [ByKind], [ByQueue], or a function of your own,
-	// which is called concurrently. A job is exempt if it returns nil or a nil *weir.Limiter; so
-	// are all if Admitter is nil.
+	// which is called concurrently. A job is exempt if the function returns nil or a nil
+	// *weir.Limiter. All jobs are exempt if Admitter is nil.
 	Admitter func(*rivertype.JobRow) weir.Admitter
 
-	// Priority says with which priority a job waits in the admitter's queue. Defaults to
+	// Priority returns the priority with which a job waits in the admitter's queue. Defaults to
 	// [PriorityOf].
 	Priority func(*rivertype.JobRow) weir.Priority
 }
@@ -63,7 +63,7 @@ func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner fu
 	return err
 }
 
-// comeBack is the error that River gets of a job that was not admitted.
+// comeBack returns the error that River gets for a job that was not admitted.
 func comeBack(err error) error {
 	if after, again := edge.RetryAfter(err); again && errors.Is(err, weir.ErrRefused) {
 		return river.JobSnooze(after)
@@ -87,8 +87,7 @@ func outcome(ctx context.Context, err error) weir.Outcome {
 
 // PriorityOf returns [weir.PriorityNormal] for a job of River's priority 1, which jobs have by
 // default, and [weir.PriorityLow] for priorities 2 to 4. So no job goes before live requests that
-// share its limiter. River has fetched the jobs in the order of their priorities before they get
-// here.
+// share its limiter. Before that, River fetches the jobs in the order of their priorities.
 func PriorityOf(job *rivertype.JobRow) weir.Priority {
 	if job.Priority > river.PriorityDefault {
 		return weir.PriorityLow
@@ -97,7 +96,7 @@ func PriorityOf(job *rivertype.JobRow) weir.Priority {
 }
 
 // One returns a function for [Middleware].Admitter that names the same admitter for every job. It
-// panics if the admitter is nil: that would limit nothing.
+// panics if the admitter is nil, because a nil admitter would limit nothing.
 func One(admitter weir.Admitter) func(*rivertype.JobRow) weir.Admitter {
 	if edge.IsExempt(admitter) {
 		panic("weirriver: One of a nil admitter")
@@ -123,7 +122,8 @@ func byKey(set *bulkhead.Set, key func(*rivertype.JobRow) string) func(*rivertyp
 	return func(job *rivertype.JobRow) weir.Admitter { return keyed{set, key(job)} }
 }
 
-// keyed refuses a key that is too long with its length, where a nil handle does not know it.
+// keyed admits work of a key. Its refusal of a key that is too long has the length, which a nil
+// handle does not know.
 type keyed struct {
 	set *bulkhead.Set
 	key string

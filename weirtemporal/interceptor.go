@@ -16,15 +16,15 @@ import (
 // worker.Options.Interceptors of a worker whose Tuner has the slots. [Slots.Plugin] installs both.
 // Put it last, or it measures the other interceptors too.
 //
-// The latency of an activity counts while it runs, if it succeeds. An activity that is cancelled,
-// that ends with activity.ErrResultPending, or with an error of the benign category teaches the
-// limiter nothing; one that panics, or ends its goroutine, has failed; for others see
-// [edge.ErrorOutcome].
+// The latency of an activity that succeeds counts from its start to its end. An activity that is
+// cancelled, that ends with activity.ErrResultPending, or with an error of the benign category
+// teaches the limiter nothing. An activity that panics, or ends its goroutine, has failed. For
+// other activities see [edge.ErrorOutcome].
 //
 // An activity that the limiter refuses, because its limit fell or other work took the room while
-// the worker polled, runs all the same and is not measured: the server has handed it out, and to
-// fail it would use up an attempt. There are at most as many of these as the worker has pollers. If
-// the limiter has a queue, the activity waits there first.
+// the worker polled, runs all the same and is not measured: the server has handed it out, and a
+// failure would use up an attempt. At a time a worker has at most as many of these activities as
+// pollers. If the limiter has a queue, the activity waits there first.
 func (s *Slots) Interceptor() interceptor.WorkerInterceptor { return &workerInterceptor{slots: s} }
 
 type workerInterceptor struct {
@@ -46,7 +46,7 @@ type inbound struct {
 
 // ExecuteActivity implements [interceptor.ActivityInboundInterceptor].
 func (i *inbound) ExecuteActivity(ctx context.Context, in *interceptor.ExecuteActivityInput) (any, error) {
-	if activity.GetInfo(ctx).IsLocalActivity { // which has a slot of another supplier
+	if activity.GetInfo(ctx).IsLocalActivity { // a local activity has a slot of another supplier
 		return i.Next.ExecuteActivity(ctx, in)
 	}
 	permit, err := i.slots.begin(ctx)

@@ -9,13 +9,13 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Plugin returns a plugin for worker.Options.Plugins. It has the worker take the slots of its
-// activities here, and those for everything else from its Tuner or its other options; and it adds
-// the interceptor.
+// Plugin returns a plugin for worker.Options.Plugins. With it the worker takes the slots of its
+// activities from s, and all other slots from its Tuner or its other options. The plugin adds the
+// interceptor too.
 //
 // worker.New panics, with an error that matches [weir.ErrConfig], if the options have
-// MaxConcurrentActivityExecutionSize, which is the limiter's Max here, or EnableSessionWorker: a
-// session holds a slot for as long as it lives, which says nothing about load.
+// MaxConcurrentActivityExecutionSize, because the limiter's Max takes its place, or
+// EnableSessionWorker. A session holds a slot for as long as it lives, which is no measure of load.
 func (s *Slots) Plugin() worker.Plugin { return &plugin{slots: s} }
 
 type plugin struct {
@@ -50,8 +50,8 @@ func (p *plugin) ConfigureWorker(_ context.Context, options worker.PluginConfigu
 	return err
 }
 
-// tuner returns the tuner that the options ask for, by itself or by numbers, which it takes out of
-// them: the SDK takes only one of the two.
+// tuner returns the Tuner of the options, or makes a tuner of their numbers of slots. It then
+// removes the numbers, because the SDK does not accept both.
 func tuner(o *worker.Options) (worker.WorkerTuner, error) {
 	if o.Tuner != nil {
 		return o.Tuner, nil

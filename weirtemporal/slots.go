@@ -11,10 +11,10 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// lookAgain is how often a poller without a slot looks whether it has one now. It hears at once of
-// slots that come back, but not of other work that shares the limiter, or of a limit that was set
-// by hand. The SDK's ResourceBasedSlotSupplier, which follows the load of the machine, asks as
-// often.
+// lookAgain is the time between two tries of a poller to get a slot. The poller learns at once of
+// slots that come back. It does not learn at once of other work that shares the limiter, or of a
+// limit that was set by hand. The SDK's ResourceBasedSlotSupplier, which follows the load of the
+// machine, tries as often.
 const lookAgain = 10 * time.Millisecond
 
 // Slots is a [worker.SlotSupplier] for activities: it hands out as many slots as its limiter has
@@ -24,14 +24,14 @@ type Slots struct {
 	lim *weir.Limiter
 
 	mu      sync.Mutex
-	issued  int           // held by workers
-	running int           // how many of these the limiter counts too
+	issued  int           // slots held by workers
+	running int           // the number of these that the limiter counts too
 	back    chan struct{} // closed when a slot comes back
 }
 
 // New returns slots that follow the limiter. Without the interceptor, which [Slots.Plugin]
 // installs, the limiter would learn nothing. Other work that the limiter admits takes room from the
-// slots, and has it first. New panics if lim is nil.
+// slots, and goes before them. New panics if lim is nil.
 func New(lim *weir.Limiter) *Slots {
 	if lim == nil {
 		panic("weirtemporal: New of a nil limiter")
@@ -60,8 +60,8 @@ func (s *Slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (
 	return nil, ctx.Err()
 }
 
-// press counts a refusal if all of the limit is in use, and returns whether it was: a law raises no
-// limit that holds nothing back, and does not see that a poller waits.
+// press makes the limiter count a refusal if the whole limit is in use, and reports whether it was
+// in use. A law raises only a limit that holds work back, and does not see that a poller waits.
 func (s *Slots) press(ctx context.Context) (full bool) {
 	if state := s.lim.Snapshot(); state.InFlight < state.Limit {
 		return false // the last slots may still be on their way to activities
@@ -97,11 +97,11 @@ func (s *Slots) reserve() (*worker.SlotPermit, <-chan struct{}) {
 }
 
 // MarkSlotUsed implements [worker.SlotSupplier]. It does nothing: the interceptor is called at the
-// same time, and hears how the activity ends too.
+// same time, and learns the outcome of the activity too.
 func (s *Slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
 
 // ReleaseSlot implements [worker.SlotSupplier]. It does nothing with a permit that is back, or that
-// others handed out.
+// another supplier handed out.
 func (s *Slots) ReleaseSlot(info worker.SlotReleaseInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -118,7 +118,7 @@ func (s *Slots) ReleaseSlot(info worker.SlotReleaseInfo) {
 // MaxSlots implements [worker.SlotSupplier]: it returns the limiter's Max.
 func (s *Slots) MaxSlots() int { return s.lim.Snapshot().Max }
 
-// String returns how many slots workers have.
+// String returns the number of slots that workers have, and the name of the limiter.
 func (s *Slots) String() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Slots) begin(ctx context.Context) (weir.Permit, error) {
 	return permit, err
 }
 
-// end gives the permit back. Until the slot is back too, it is counted here.
+// end gives the permit back. Until the slot is back too, it counts as a slot that polls.
 func (s *Slots) end(permit weir.Permit, o weir.Outcome) {
 	s.count(-1)
 	permit.Finish(o)

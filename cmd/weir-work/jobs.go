@@ -19,7 +19,8 @@ import (
 	"github.com/weir-go/weir/pool/natspool"
 )
 
-// enqueue adds jobs. It says how many were added also when it fails, because these are there.
+// enqueue adds jobs. When it fails it prints the number of added jobs too, because these jobs are
+// in the queue.
 func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 	q, err := open(ctx, wanted{Queue: e.Queue})
 	if err != nil {
@@ -75,7 +76,7 @@ func eachLine(in io.Reader, add func([]byte) error) error {
 		line, err := lines.ReadBytes('\n')
 		last := errors.Is(err, io.EOF)
 		if err != nil && !last {
-			return err // the line may be a part of one
+			return err // the line may not be complete
 		}
 		if n := len(line); n > 0 && line[n-1] == '\n' {
 			line = line[:n-1]
@@ -127,8 +128,7 @@ func list(ctx context.Context, j handover.Jobs, s streams) error {
 	return table.Flush()
 }
 
-// letters returns the oldest dead letters that there are now, up to a number, without the data of
-// their jobs.
+// letters returns the oldest dead letters, up to a number, without the data of their jobs.
 func (c *connection) letters(ctx context.Context, most int) (all []natspool.DeadLetter, err error) {
 	err = insist(func() error {
 		all = nil
@@ -146,7 +146,8 @@ func (c *connection) letters(ctx context.Context, most int) (all []natspool.Dead
 	return all, err
 }
 
-// requeue has dead letters tried again. One that fails again is a new one, which All leaves.
+// requeue adds the jobs of dead letters again. With All it takes the letters that exist now: a job
+// that fails again meanwhile is a new letter, and stays.
 func requeue(ctx context.Context, r handover.Requeue, s streams) error {
 	q, err := open(ctx, wanted{Queue: r.Queue, exists: true})
 	if err != nil {
@@ -172,7 +173,8 @@ func requeue(ctx context.Context, r handover.Requeue, s streams) error {
 	return nil
 }
 
-// requeue has a dead letter tried again. One that is gone after an answer was lost was requeued.
+// requeue adds the job of a dead letter again. If the letter is gone after a lost answer, the lost
+// answer was a success.
 func (c *connection) requeue(ctx context.Context, number uint64) error {
 	lost := false
 	return insist(func() error {

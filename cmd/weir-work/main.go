@@ -1,12 +1,12 @@
-// Command weir-work is the part of weir that needs a server of NATS: its commands about jobs. It is
-// not used by itself.
+// Command weir-work is the part of weir that needs a server of NATS: its commands about jobs. Users
+// do not start it themselves.
 //
 //	weir work --stream mails -- ./send-mail      becomes weir-work, and runs a command for each job
 //	weir enqueue --stream mails ann@example.com  becomes weir-work, and adds a job
 //	weir jobs --stream mails                     becomes weir-work, and lists jobs
 //
-// weir reads the command line, and hands it over in the environment. weir-work stands apart from
-// weir because it contains the server, whose modules most who use weir do without.
+// weir reads the command line, and hands it over in the environment. weir-work is a program of its
+// own because it contains the server, whose modules most users of weir do not need.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/weir-go/weir/internal/handover"
 )
 
-// asGuard is the argument that makes this program the guard of the commands of another.
+// asGuard is the argument that makes this program the guard of the commands of another process.
 const asGuard = "guard"
 
 func main() {
@@ -45,8 +45,8 @@ type streams struct {
 
 type usageError struct{ error }
 
-// exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked
-// wrongly, 130 if it was interrupted, 1 if it went wrong.
+// exitStatus reports err and returns the status to exit with, as weir does: 2 for a wrong request,
+// 130 for an interrupt, and 1 for any other error.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -61,14 +61,15 @@ func exitStatus(err error, stderr io.Writer) int {
 	return 1
 }
 
-// errStopped is why jobs are cut short, and errInterrupted why all else is.
+// errStopped is the cause that cuts jobs short. errInterrupted is the cause that ends the other
+// commands.
 var (
 	errStopped     = errors.New("stopped before all jobs had ended: they come back")
 	errInterrupted = errors.New("interrupted")
 )
 
-// run runs the command that was asked for. At the first signal, a worker stops taking jobs and
-// the other commands end. The second signal ends a worker's running jobs.
+// run runs the requested command. At the first signal, a worker stops taking jobs and the other
+// commands end. The second signal ends a worker's running jobs.
 func run(signals <-chan os.Signal, asked string, s streams) error {
 	request, err := handover.Decode(asked)
 	if err != nil {
@@ -88,7 +89,7 @@ func run(signals <-chan os.Signal, asked string, s streams) error {
 		cancel(errStopped)
 	}()
 	err = do(ctx, stop, request, s)
-	if errors.Is(err, context.Canceled) { // a client of NATS does not say why
+	if errors.Is(err, context.Canceled) { // a client of NATS does not return the cause
 		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 	}
 	return err

@@ -21,11 +21,11 @@ import (
 // A wanted queue is at a server or in a folder.
 type wanted struct {
 	handover.Queue
-	exists  bool        // otherwise it is made if there is none
-	waiting func(error) // may be nil: natspool.Config has it
+	exists  bool        // it must exist; otherwise it is made if there is none
+	waiting func(error) // natspool.Config.Waiting, may be nil
 }
 
-// A connection is a queue that is open, and where it is.
+// A connection is an open queue, with the address of its server or its folder.
 type connection struct {
 	*natspool.Queue
 	where string
@@ -57,8 +57,8 @@ func connect(ctx context.Context, w wanted) (*connection, jetstream.JetStream, e
 	}
 	options := []nats.Option{
 		nats.Name("weir"), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
-		nats.IgnoreAuthErrorAbort(),                                     // credentials may be changed here later than there
-		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // to miss one that is gone before leases end
+		nats.IgnoreAuthErrorAbort(),                                     // the server's credentials may change before the file's
+		nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2), // to notice a lost server before leases end
 	}
 	if w.Creds != "" {
 		options = append(options, nats.UserCredentials(w.Creds))
@@ -75,7 +75,7 @@ func connect(ctx context.Context, w wanted) (*connection, jetstream.JetStream, e
 	return c, js, err
 }
 
-// here is the folder of the embedded server if none is named.
+// here is the folder of the embedded server if no flag names a folder.
 const here = "weir-jobs"
 
 func connectFolder(ctx context.Context, w wanted) (*connection, jetstream.JetStream, error) {
@@ -90,7 +90,7 @@ func connectFolder(ctx context.Context, w wanted) (*connection, jetstream.JetStr
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &connection{where: dir, close: func() { _ = local.Close() }} // it is the end
+	c := &connection{where: dir, close: func() { _ = local.Close() }} // the program ends
 	return c, local.JetStream(), nil
 }
 
@@ -110,7 +110,7 @@ func (c *connection) join(ctx context.Context, js jetstream.JetStream, w wanted)
 	return err
 }
 
-// tries is how often a server is asked that ends meanwhile, as that of a folder does with its
+// tries is how often a server is asked that ends meanwhile, as the server of a folder does with its
 // process. The client waits 5 s for each answer.
 const tries = 5
 

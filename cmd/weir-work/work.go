@@ -60,11 +60,11 @@ func work(ctx context.Context, stop <-chan struct{}, w handover.Work, s streams)
 	return worker.Run(ctx, p, worker.Config{Out: s.out, Notes: s.err, Max: int64(w.Max), Stop: stop})
 }
 
-// lookahead is how many jobs are claimed ahead of their start. Others could start these sooner, and
-// a command takes longer than a claim.
+// lookahead is the number of jobs that are claimed ahead of their start. It is small, because
+// another process could start these jobs sooner, and a command takes longer than a claim.
 const lookahead = 4
 
-// newPool returns a pool whose size a law finds.
+// newPool returns a pool whose number of running jobs a law finds.
 func newPool(source pool.Source, w handover.Work) (*pool.Pool, error) {
 	slots, err := capacity.New(capacity.Vector{"jobs": int64(w.Max)})
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// ErrStart matches the error of a command that could not be started, which says nothing of the job.
+// ErrStart matches the error of a command that could not be started, which is not the fault of the
+// job.
 var ErrStart = errors.New("the command cannot be started")
 
 // rejected is the status that rejects a job: EX_DATAERR of sysexits.h.
 const rejected = 65
 
-// longestID is how long the identifier of a job may be, in bytes: every system has room for that in
-// a variable. Whoever sends a job chooses it, and a longer one must not stop the worker.
+// longestID bounds the identifier of a job, in bytes: every system has room for that in a variable.
+// The sender of a job chooses the identifier, and a longer identifier must not stop the worker.
 const longestID = 16 << 10
 
 // A Job is the input of a command.
@@ -30,12 +31,12 @@ type Job struct {
 	Payload []byte
 }
 
-// A Command is run for each job. Run is safe for concurrent use.
+// A Command describes the command that runs for each job. Run is safe for concurrent use.
 type Command struct {
 	Args    []string      // the program and its arguments
 	Timeout time.Duration // how long an attempt may take; 0 is without end
-	Grace   time.Duration // from SIGTERM to SIGKILL
-	Guard   *Guard        // nil: none
+	Grace   time.Duration // the time from SIGTERM to SIGKILL
+	Guard   *Guard        // nil for no guard
 }
 
 // Run runs the command for a job. The error of a status, a signal or the time limit has the last
@@ -106,7 +107,7 @@ func (c *Command) start(job Job) (p process, err error) {
 		return p, errors.Join(err, payload.Close(), read.Close())
 	}
 	go func() {
-		_, _ = payload.Write(job.Payload) // a command need not read all of it
+		_, _ = payload.Write(job.Payload) // a command need not read the whole payload
 		payload.Close()
 	}()
 	return p, nil
@@ -123,11 +124,11 @@ func environment(inherited []string, job Job) []string {
 			env = append(env, variable)
 		}
 	}
-	id := strings.ReplaceAll(job.ID, "\x00", "") // which no variable can hold
+	id := strings.ReplaceAll(job.ID, "\x00", "") // no variable can hold a 0 byte
 	return append(env, prefix+"JOB_ID="+id, prefix+"JOB_ATTEMPT="+strconv.Itoa(job.Attempt))
 }
 
-// outcome adds the last lines of the output to the error, and marks one that no other attempt
+// outcome adds the last lines of the output to the error, and marks an error that no other attempt
 // can mend.
 func outcome(err error, last string) error {
 	if err == nil {
@@ -142,7 +143,7 @@ func outcome(err error, last string) error {
 	return err
 }
 
-// A timeoutError is the time limit that an attempt has reached. A law takes it for a timeout.
+// A timeoutError has the time limit that an attempt has reached. A law counts it as a timeout.
 type timeoutError time.Duration
 
 func (e timeoutError) Error() string {

@@ -2,6 +2,7 @@ package command
 
 import "syscall"
 
-// dieWithParent has the command killed with this process also in the moment before the guard knows
-// of it. The signal comes when the thread ends that started the command: Go keeps its threads.
+// dieWithParent makes Linux kill the command with this process, also in the moment before the guard
+// knows the command. The signal comes when the thread that started the command ends: Go keeps its
+// threads.
 func dieWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// These systems have no process groups: only the command itself is within reach.
+// These systems have no process groups: only the command itself can be killed.
 
 func own(*exec.Cmd)   {}
 func apart(*exec.Cmd) {}

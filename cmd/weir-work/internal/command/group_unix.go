@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// own gives the command a process group of its own.
+// own gives the command its own process group.
 func own(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithParent(cmd.SysProcAttr)
@@ -19,11 +19,12 @@ func own(cmd *exec.Cmd) {
 // apart keeps a process from the signals of the terminal and of this process's group.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 
-// look is how often a group is looked at that should end: no system says when it has.
+// look is the time between two checks whether a group has ended: no system reports the end of a
+// group.
 const look = 5 * time.Millisecond
 
-// end ends all that is left of the group that the process leads or led: SIGTERM, the grace,
-// SIGKILL.
+// end ends the processes that are left of the group that the process leads or led: SIGTERM, the
+// grace, SIGKILL.
 func end(leader *os.Process, grace time.Duration) {
 	if send(leader.Pid, syscall.SIGTERM) != nil {
 		return
@@ -43,9 +44,9 @@ func end(leader *os.Process, grace time.Duration) {
 
 func kill(group int) { _ = send(group, syscall.SIGKILL) }
 
-// send is an error if no process of the group is left.
+// send sends a signal to a group. It returns an error if no process of the group is left.
 func send(group int, s syscall.Signal) error {
-	if err := syscall.Kill(-group, s); !errors.Is(err, syscall.EPERM) { // which macOS says of zombies
+	if err := syscall.Kill(-group, s); !errors.Is(err, syscall.EPERM) { // macOS returns EPERM for zombies
 		return err
 	}
 	return os.ErrProcessDone

@@ -20,8 +20,8 @@ type Guard struct {
 	cmd  *exec.Cmd
 }
 
-// StartGuard starts this program with these arguments, with which it must call [Watch] on its
-// standard input.
+// StartGuard starts this program with these arguments. With them the program must call [Watch] on
+// its standard input.
 func StartGuard(args ...string) (*Guard, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -47,7 +47,7 @@ func (g *Guard) Close() error {
 
 func (g *Guard) watch(group int) error { return g.say("+", group) }
 
-// forget is called when a group has ended. A guard that is gone has nothing to forget.
+// forget is called when a group has ended. A guard that has ended needs no message.
 func (g *Guard) forget(group int) { _ = g.say("-", group) }
 
 func (g *Guard) say(sign string, group int) error {
@@ -62,8 +62,9 @@ func (g *Guard) say(sign string, group int) error {
 	return nil
 }
 
-// Watch is the guard: it reads which process groups start and end until its input ends, and then
-// kills the groups that still run. It ignores the signals that end the worker or its service.
+// Watch does the work of the guard: it reads the process groups that start and end, until its input
+// ends. Then it kills the groups that still run. It ignores the signals that end the worker or its
+// service.
 func Watch(input io.Reader) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	running := map[int]bool{}

@@ -8,9 +8,9 @@ import (
 	"unicode"
 )
 
-// The bounds of the output: the bytes that are kept, the lines of them in an error, and the length
-// of a line. A process that has left the group may keep the output open: it is read for lateOutput
-// more.
+// These are bounds of the output: the bytes that are kept, the lines of them in an error, and the
+// length of a line. A process that has left the group may keep the output open: the output is read
+// for lateOutput more.
 const (
 	keptOutput = 4 << 10
 	lastLines  = 5
@@ -18,7 +18,7 @@ const (
 	lateOutput = time.Second
 )
 
-// An output keeps the end of all that a command writes.
+// An output keeps the last bytes that a command writes.
 type output struct {
 	file *os.File
 	done chan struct{}
@@ -64,7 +64,8 @@ func last(text string) string {
 	return strings.Join(lines[max(0, len(lines)-lastLines):], " | ")
 }
 
-// Printable replaces control characters of texts that may be from any program.
+// Printable returns a replacement for a control character, and any other character as it is: a text
+// may be from any program.
 func Printable(r rune) rune {
 	switch {
 	case r == '\t':

@@ -16,18 +16,18 @@ import (
 type Config struct {
 	Out   io.Writer       // gets a line each ten seconds
 	Notes io.Writer       // gets a line about each attempt that fails
-	Max   int64           // jobs at once, at most
-	Stop  <-chan struct{} // is closed when no more is to be claimed
+	Max   int64           // the largest number of jobs at once
+	Stop  <-chan struct{} // is closed when the worker should claim no more jobs
 }
 
 type worker struct {
 	Config
 	pool     *pool.Pool
-	decision pool.Decision // the last one before the wish to stop; jobs that run are no part of its backlog
+	decision pool.Decision // the last before the wish to stop; its backlog has no running jobs
 	unknown  error         // why that backlog is not known
 	rejected uint64        // jobs that became dead letters
 	stopping bool
-	fault    error // of the start of a command
+	fault    error // the error of a command that could not start
 }
 
 // each is the time from one line to the next.
@@ -70,7 +70,7 @@ func Run(ctx context.Context, p *pool.Pool, c Config) error {
 	}
 }
 
-// drain claims no more. From then on the source is not asked for its backlog.
+// drain ends the claiming of jobs. From then on the pool does not ask the source for its backlog.
 func (w *worker) drain() {
 	w.stopping = true
 	w.pool.Drain()
@@ -83,7 +83,7 @@ func (w *worker) handle(e pool.Event) {
 			w.decision, w.unknown = *e.Decision, e.Err
 		}
 	case pool.Done:
-		if e.Err != nil { // its end did not reach the source
+		if e.Err != nil { // the acknowledgement did not reach the source
 			w.note(e, "is done, and may run again: ")
 		}
 	case pool.Failed:
@@ -123,5 +123,5 @@ func (w *worker) print() {
 // Note writes a line about a job or the source.
 func Note(to io.Writer, text string) { fmt.Fprintf(to, "%s %s\n", clock(), text) }
 
-// clock is in UTC, as the logs of servers are.
+// clock returns the time in UTC, as in the logs of servers.
 func clock() string { return time.Now().UTC().Format("15:04:05Z") }
