@@ -132,7 +132,7 @@ func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 // compare compares the p95 of a window with the budget.
 func (k *keeper) compare(w law.Window, n int) law.Reason {
 	rank := quantile * float64(n) / float64(w.Samples) // work that timed out is slower than all
-	if rank > 1 {                                      // also without a success
+	if rank > 1 {                                      // also if no work succeeded
 		return law.Reason{
 			Code: law.Above, Signal: law.Timeouts,
 			Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile,

@@ -55,7 +55,7 @@ func (s *Set) findUnknown(key string, create bool) (*compartment, error) {
 		return c, nil
 	}
 	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.allocation())
-	if err != nil { // of a law that accepted the same settings before
+	if err != nil { // only if a law refuses settings that it took before
 		return nil, err
 	}
 	d.ring = append(d.ring, c)

@@ -16,7 +16,7 @@ import (
 type Handle struct {
 	set *Set
 	key string
-	at  atomic.Pointer[compartment] // the last one found
+	at  atomic.Pointer[compartment] // the compartment that was found last
 }
 
 // Handle returns a handle for the key. The error matches [ErrKey] if the key is empty or too long.
@@ -39,7 +39,8 @@ func (h *Handle) Key() string {
 // String returns the key.
 func (h *Handle) String() string { return h.Key() }
 
-// enter enters the compartment that was found last or, if it is gone, the one that the set finds.
+// enter enters the compartment that was found last or, if that is shut, the compartment that the
+// set finds.
 func (h *Handle) enter(create bool) entry {
 	if h == nil || h.set == nil {
 		return entry{err: badKey("", "of a handle that is nil or zero: want one that Set.Handle returned")}

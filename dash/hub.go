@@ -27,8 +27,8 @@ var (
 // A view says which details a client gets.
 type view struct {
 	limiter string
-	all     bool // of all limiters
-	trusted bool // and tenants, and the requests that were refused
+	all     bool // details of all limiters
+	trusted bool // tenants and refused requests too
 }
 
 // A client is a page that looks, or another reader of the events.
@@ -39,8 +39,8 @@ type client struct {
 	placed   bool        // a limiter was there for its view
 }
 
-// A hub reads the limiters while it has clients, keeps the readings, and sends them. A
-// client never holds up the others.
+// A hub reads the limiters while it has clients, keeps the readings, and sends them. A slow client
+// never holds up the other clients.
 type hub struct {
 	config   Config
 	recorded *recording.Recording // shown instead of the limiters, if there is one

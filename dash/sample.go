@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// A reading is the state of all that is shown, by name.
+// A reading has the state of all sources that the page shows, by name.
 type reading struct {
 	limiters map[string]*weir.Snapshot
 	tenants  map[string]bool            // limiters of Config.Tenants
@@ -23,8 +23,8 @@ type reading struct {
 	err      error // of a function of the user
 }
 
-// reading reads all that is shown. Of limiters with the same name it has the first, and tenants
-// come last.
+// reading reads all sources that the page shows. Of limiters with the same name it has the first,
+// and tenants come last.
 func (h *hub) reading() reading {
 	r := reading{limiters: map[string]*weir.Snapshot{}, tenants: map[string]bool{}, moves: map[string][]pool.Decision{}}
 	for _, snap := range h.config.Read() {

@@ -21,8 +21,8 @@ type series struct {
 	belief  recording.Belief
 	last    *weir.Snapshot
 	before  *weir.Snapshot // the reading before the last one; nil if there is none
-	changed bool           // at the last reading
-	pool    bool           // of a pool
+	changed bool           // the limit has changed at the last reading
+	pool    bool           // the series of a pool
 	tenant  bool           // only viewers with the token may see it
 	moved   time.Time      // the last change of a pool's size
 	heated  bool           // the last reading added a column to the heat map

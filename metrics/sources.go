@@ -24,7 +24,7 @@ var ErrConfig = settings.ErrConfigOf("metrics")
 // key of a map names each other source. The zero Sources shows nothing.
 type Sources struct {
 	Limiters   []*weir.Limiter               // with names that differ: see weir.Config.Name
-	Sets       map[string]*bulkhead.Set      // by name, as all that follows
+	Sets       map[string]*bulkhead.Set      // by name, as in the maps below
 	Throttles  []*throttle.Throttle          // with names that differ: see throttle.Config.Name
 	Pools      map[string]*pool.Pool         // see Sets
 	Capacities map[string]*capacity.Capacity // see Sets

@@ -42,7 +42,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if err != nil {
 			return nil, refusal(ctx, err, connect.ProtocolConnect)
 		}
-		outcome := weir.Failure // should next panic, or end its goroutine
+		outcome := weir.Failure // if next panics, or ends its goroutine
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)
 		after, told := comeBack(err)

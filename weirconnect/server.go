@@ -73,7 +73,7 @@ func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if admitter == nil {
 			return next(ctx, req)
 		}
-		permit, err := admitter.Acquire(deadline.Stranger(ctx)) // who sent it is not known here
+		permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the connection is not known here
 		if err != nil {
 			return nil, refusal(ctx, err, req.Peer().Protocol)
 		}

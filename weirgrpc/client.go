@@ -43,7 +43,7 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	if err != nil {
 		return newRefusal(ctx, err)
 	}
-	outcome := weir.Failure // should the invoker panic, or end its goroutine
+	outcome := weir.Failure // if the invoker panics, or ends its goroutine
 	defer func() { permit.Finish(outcome) }()
 	var trailer metadata.MD
 	err = invoker(ctx, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(&trailer))...)

@@ -41,8 +41,8 @@ func (h *handler) hold(res *response, r *http.Request) (*http.Request, context.C
 	return r.WithContext(ctx), stop
 }
 
-// WriteHeader passes informational headers on, and holds the final one back, in case that there is
-// no slot for the answer.
+// WriteHeader passes informational headers on. It holds the final header back, because a refusal
+// replaces it if the streams have no slot.
 func (h *held) WriteHeader(status int) {
 	switch {
 	case h.refused != nil:

@@ -123,7 +123,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// covered too.
 	returned := false
 	defer func() { res.end(returned) }()
-	if upload { // the law learns nothing of it
+	if upload { // the law learns nothing from an upload
 		res.slot.Measure(weir.Ignore)
 	}
 	headers.TellWait(w.Header(), res.slot.Waited())

@@ -18,7 +18,7 @@ import (
 // at the first byte if Config.FirstByte is set, and gives the slot back when the connection is
 // hijacked. The wrapped writer does everything else.
 type response struct {
-	http.ResponseWriter                     // the server's, or the one that holds the response back
+	http.ResponseWriter                     // the server's writer, or the held response
 	server              http.ResponseWriter // the server's
 	held                *held               // nil if nothing is held back
 	ctx                 context.Context     //nolint:containedctx // the request's, which a response has

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Split returns the parts of a total as whole numbers: at least 1 for each need above 0, and 0
-// for the others.
+// Split returns the parts of a total as whole numbers: at least 1 for each need above 0, and 0 for
+// each need of 0.
 func Split(total int, needs []float64) []int {
 	fair := fairParts(float64(total), needs)
 	split := make([]int, len(fair))

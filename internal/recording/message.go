@@ -69,7 +69,7 @@ type Details struct {
 	Changes  []Change  `json:"changes"`
 	Heat     []Column  `json:"heat,omitempty"`
 	Refusals []Refusal `json:"refusals"`
-	Decision string    `json:"decision"` // the last one of the law
+	Decision string    `json:"decision"` // the last decision of the law
 	Belief   Belief    `json:"belief,omitzero"`
 }
 

@@ -16,7 +16,7 @@ const mostLimiters = 1000
 // A Recording is a whole recording in memory.
 type Recording struct {
 	Limiters map[string]*Details // by name, the whole details
-	Requests []Request           // the last ones that were refused
+	Requests []Request           // the last refused requests
 	lines    map[string]Line     // by name, of the limiters that are kept
 	left     map[string]bool     // names of the limiters that are not kept
 	tables   []Table

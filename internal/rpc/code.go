@@ -98,7 +98,7 @@ func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Ans
 		return retry.Answer{Outcome: weir.Ignore, RetryAfter: refused.RetryAfter, Final: !again}
 	}
 	switch {
-	case errors.Is(err, weir.ErrRefused): // likewise
+	case errors.Is(err, weir.ErrRefused): // by another admitter of this client
 		return retry.Answer{Outcome: weir.Ignore, RetryAfter: after}
 	case code == ResourceExhausted, code == Unavailable:
 		return retry.Answer{Outcome: weir.Overloaded, RetryAfter: after, Final: !mayRepeat}

@@ -60,7 +60,7 @@ func (t *Turn) Served(ctx context.Context) {
 // Run runs the handler of a stream, and ends the turn with the outcome of the handler's error. code
 // returns the status code of an error.
 func (t *Turn) Run(ctx context.Context, code func(error) Code, handler func() error) (err error) {
-	outcome := weir.Failure // should the handler panic, or end its goroutine
+	outcome := weir.Failure // if the handler panics, or ends its goroutine
 	defer func() { t.End(outcome) }()
 	err = handler()
 	outcome = OutcomeOnServer(ctx, code(err))
