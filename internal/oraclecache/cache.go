@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A Cache is a folder that stores oracles between runs. The empty Cache stores none. It does not
-// notice changes of the simulator itself: empty the folder after one. Several processes may share a
-// folder.
+// A Cache is a folder that stores oracles between runs. The empty Cache stores none. A Cache does
+// not notice changes of the simulator itself: empty the folder after such a change. Several
+// processes may share a folder.
 type Cache string
 
 // Sweep returns the result of [sim.SweepOn] from the cache, or computes and stores it. An
@@ -37,13 +37,13 @@ func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.O
 	return computed, c.store(data, path)
 }
 
-// file returns the path of an oracle, named after all its inputs. That of a trace, or of parts
+// file returns the path of an oracle, named after all its inputs. An oracle of a trace, or of parts
 // without a text form, is not kept.
 func (c Cache) file(scenario sim.Scenario, seed uint64) (path string, kept bool) {
 	if c == "" || scenario.Trace != nil {
 		return "", false
 	}
-	// An oracle has its own limits, and no queue. The bounds say how far its limits go.
+	// An oracle has its own limits, and no queue. The bounds decide how far its limits go.
 	scenario.Limiter = sim.Limiter{Min: scenario.Limiter.Min, Max: scenario.Limiter.Max}
 	text, err := json.Marshal(scenario)
 	if err != nil {

@@ -46,8 +46,8 @@ type Run struct {
 	Changes  []Change   `json:"changes"`
 }
 
-// A Value is one of a point: seconds, limit, work in flight, good answers a second, and the p99 in
-// milliseconds.
+// A Value is one number of a point: seconds, limit, work in flight, good answers a second, and the
+// p99 in milliseconds.
 type Value = float64
 
 // A Change describes a change of the limit.
@@ -56,7 +56,7 @@ type Change struct {
 	Text string  `json:"text"`
 }
 
-// Handle answers a request.
+// Handle answers a [Request] with an [Answer], both in JSON. A wrong scenario or law is an error.
 func Handle(request []byte) ([]byte, error) {
 	var r Request
 	if err := json.Unmarshal(request, &r); err != nil {

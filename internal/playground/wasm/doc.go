@@ -1,5 +1,5 @@
 //go:build js
 
-// Command wasm gives a page in a browser the simulator: the functions weirRun, which takes a
-// request of package playground as text and returns {answer} or {error}.
+// Command wasm gives a page in a browser the simulator: the function weirRun, which takes a request
+// of package playground as text and returns {answer} or {error}.
 package main

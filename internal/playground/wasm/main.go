@@ -17,5 +17,5 @@ func main() {
 		return map[string]any{"answer": string(answer)}
 	}))
 	js.Global().Call("weirReady")
-	select {} // the functions are called from now on
+	select {} // the page calls weirRun from now on
 }

@@ -1,6 +1,6 @@
 package chart
 
-// A Chart is a grid of plots under one key. Plots in a column have the width of its first.
+// A Chart is a grid of plots under one key. All plots have the same size.
 type Chart struct {
 	Title  string   // for screen readers
 	Width  float64  // of the data area of each plot, in pixels
@@ -27,7 +27,7 @@ type Line struct {
 // Dashes are the strokes of a line.
 type Dashes string
 
-// The strokes, in the form of SVG. The zero Dashes is a solid line in its colour.
+// These strokes have the form of SVG. The zero Dashes is a solid line in the colour of its law.
 const (
 	Dashed Dashes = "6 4"
 	Dotted Dashes = "2 3"

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// The layout, in pixels.
+// These sizes lay out the page, in pixels.
 const (
 	margin     = 14 // around the page
 	axisWidth  = 58 // left of a data area: its labels, and the text beside them

@@ -27,7 +27,7 @@ func (p *page) plot(a area) {
 	p.printf(`<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`+"\n", px(a.left), px(a.top), px(a.width), px(a.height))
 }
 
-// axes draws the grid with its labels, and the texts around.
+// axes draws the grid with its labels, and the texts around it.
 func (p *page) axes(a area) {
 	for _, v := range roundTicks(a.XMax, int(a.width/80)) {
 		x := px(a.x(v))

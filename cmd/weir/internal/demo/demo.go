@@ -1,6 +1,6 @@
-// Package demo shows the effect of a limit, and of a bulkhead: identical servers side by side,
-// under the same load, with and without it. All of it is real: HTTP over loopback, clients that
-// give up, clocks.
+// Package demo shows the effect of a limit, and of a bulkhead. It runs identical servers side by
+// side under the same load, with and without the limit or the bulkhead. Everything is real: HTTP
+// over loopback, clients that give up, clocks.
 package demo
 
 import (
@@ -17,26 +17,26 @@ import (
 	"github.com/weir-go/weir/internal/browser"
 )
 
-// patience is after how long clients leave.
+// patience is the time after which clients leave.
 const patience = 2 * time.Second
 
 const seed = 20
 
-// queue is the same short queue before each limit.
+// queue configures the short queue in front of each limit.
 var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}
 
-// The allowed durations.
+// These durations bound a demonstration.
 const (
 	Shortest = 3 * time.Second
 	Longest  = time.Minute
 )
 
-// Config says how to run a demonstration.
+// Config configures a demonstration.
 type Config struct {
 	Duration time.Duration // from Shortest to Longest
 	Out      io.Writer
 	Open     bool      // shows the limiters in a browser as well, until ctx ends
-	Err      io.Writer // gets the address of that
+	Err      io.Writer // receives the address of the page
 }
 
 // A demonstration runs servers side by side under the same load.
@@ -49,11 +49,11 @@ type demonstration struct {
 	loads   []*load // of each route to each server
 	limited func() []weir.Snapshot
 
-	parts []string                   // of the run, which are counted apart
-	part  func(at time.Duration) int // the part of a time
+	parts []string                   // the parts of the run, which are counted separately
+	part  func(at time.Duration) int // the index of the part at a time
 
-	aside string        // the head of what is beside the figures of a second
-	watch func() string // nil without
+	aside string        // the heading of the notes beside the figures of a second
+	watch func() string // the notes; nil without notes
 }
 
 // A route is a kind of request to each of the servers, and its clients.
@@ -66,7 +66,7 @@ type route struct {
 	hangs    bool          // in bursts most of its requests hang, and then fail
 }
 
-// A server has a handler before its pool.
+// A server has a handler in front of its pool.
 type server struct {
 	name    string
 	pool    *pool
@@ -74,7 +74,8 @@ type server struct {
 	http    *http.Server
 }
 
-// show runs a demonstration, with a dashboard beside it if that is wanted, which stays open.
+// show runs a demonstration. If cfg.Open is set, it also shows a dashboard, which stays open until
+// ctx ends.
 func (d *demonstration) show(ctx context.Context, cfg Config) error {
 	if !cfg.Open {
 		return d.perform(ctx, cfg)
@@ -96,7 +97,8 @@ func (d *demonstration) show(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// perform runs the load and compares its results. It ends by itself, or early with ctx.
+// perform runs the load and prints the results of the servers. It ends after the last request, or
+// early when ctx ends.
 func (d *demonstration) perform(ctx context.Context, cfg Config) error {
 	defer d.close()
 	if err := d.open(cfg.Duration); err != nil {
@@ -141,8 +143,9 @@ func (d *demonstration) close() {
 	}
 }
 
-// run puts all servers under the load, until the last client has its answer or ctx ends. It calls
-// each with the timely answers of every second, by load, and returns how far the load got.
+// run puts all servers under the load, until the last client has its answer or ctx ends. Once a
+// second it calls each with the number of timely answers of each load. It returns the time that the
+// load took, at most during.
 func (d *demonstration) run(ctx context.Context, during time.Duration, each func(at time.Duration, gained []int)) time.Duration {
 	var driving sync.WaitGroup
 	for _, l := range d.loads {

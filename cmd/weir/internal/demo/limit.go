@@ -12,27 +12,28 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The server: its capacity at full speed is workers/service, 100 a second.
+// These figures describe the server. Its capacity at full speed is workers/service, 100 requests a
+// second.
 const (
 	workers = 5
 	service = 50 * time.Millisecond
 	slow    = 30 // percent of full speed
 )
 
-// The clients: an answer is useful until deadline.
+// These figures describe the clients. An answer is useful until the deadline.
 const (
 	overload = 1.5 // times the server's capacity at full speed
 	deadline = 500 * time.Millisecond
 )
 
-// goodDay is the fixed limit: 100 a second within 300 ms, as found by a load test at full
-// speed.
+// goodDay is the fixed limit. A load test at full speed finds 100 answers a second within 300 ms
+// under it.
 const goodDay = 30
 
-// aim is the law of the adaptive limit: the default one, with the deadline as its budget.
+// aim is the law of the adaptive limit: the default law, with the deadline as its budget.
 var aim = law.Setpoint{Budget: deadline}
 
-// phases are the thirds of the run, by the server's speed.
+// phases are the thirds of the run, each with its speed of the server.
 var phases = [...]struct {
 	name    string
 	percent int64
@@ -49,9 +50,9 @@ func (c course) fate(r *rand.Rand, at time.Duration) (takes time.Duration, fails
 	return around(r, service) * 100 / time.Duration(phases[c.phase(at)].percent), false
 }
 
-// lanes are the three servers: without a limit; with the limit that a load test on a good day
-// would suggest, at which the server is at its capacity and answers well within the deadline;
-// and with one that knows the deadline of answers, and nothing about the server.
+// lanes are the three servers. The first has no limit. The second has the limit that a load test on
+// a good day would suggest: the server is at its capacity, and answers well within the deadline.
+// The third has a limit that knows the deadline of answers, and nothing about the server.
 var lanes = [...]struct {
 	name  string
 	limit *weir.Config // nil for no limit
@@ -114,7 +115,7 @@ fixed and adaptive have a queue of %d, for %v at most. A server can answer
 
 func capacity() int { return int(workers / service.Seconds()) }
 
-// lastChange is the last change of a limit, with its reason.
+// lastChange returns the last change of a limit with its reason, or an empty text.
 func lastChange(lim *weir.Limiter) string {
 	changes := lim.History()
 	if len(changes) == 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// arrivals returns the times of requests: a Poisson process, the same in every run and for
-// every lane. Streams differ.
+// arrivals returns the times of requests, which are a Poisson process. A stream is the same in
+// every run and for every lane, and differs from other streams.
 func arrivals(stream uint64, perSecond float64, during time.Duration) []time.Duration {
 	random := rand.New(rand.NewPCG(seed, stream))
 	var at []time.Duration
@@ -37,12 +37,12 @@ const (
 
 type result struct {
 	verdict
-	at      time.Duration // when it was sent
+	at      time.Duration // when the request was due
 	latency time.Duration // of its answer, 0 without one
 }
 
-// load sends a server more requests of a route than its capacity: an open loop, whose clients do
-// not wait for each other.
+// load sends the requests of a route to a server in an open loop: its clients do not wait for each
+// other.
 type load struct {
 	route
 	server   string
@@ -64,8 +64,8 @@ func newLoad(r route, server, address string, arrivals []time.Duration) *load {
 
 func (r route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
 
-// drive sends a request at each of the arrivals. It returns when all have ended, or at once
-// when ctx ends.
+// drive sends a request at each of the arrivals. It returns when all requests have ended, which the
+// end of ctx causes too.
 func (l *load) drive(ctx context.Context, start time.Time) {
 	var pending sync.WaitGroup
 	defer pending.Wait()
@@ -79,8 +79,8 @@ func (l *load) drive(ctx context.Context, start time.Time) {
 	}
 }
 
-// ask sends one request and records its result. The latency counts from when it was due, so
-// that a driver that lags does not flatter the server.
+// ask sends one request and records its result. The latency counts from the time at which the
+// request was due, so that a driver that lags does not flatter the server.
 func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
 	waiting, giveUp := context.WithDeadline(ctx, due.Add(patience))
 	defer giveUp()
@@ -143,7 +143,7 @@ func count(results []result, v verdict) (n int) {
 	return n
 }
 
-// slowest returns the p99 of the answers.
+// slowest returns the p99 of the latencies of the answers, 0 without answers.
 func slowest(results []result) time.Duration {
 	var served []time.Duration
 	for _, r := range results {

@@ -19,8 +19,8 @@ type pool struct {
 	rand *rand.Rand
 }
 
-// newPool returns a pool. If clients do not leave it, it processes every accepted request,
-// whether or not its client still waits, as most servers do.
+// newPool returns a pool. Unless leaves is set, the pool processes every accepted request, even if
+// its client has left, as most servers do.
 func newPool(start time.Time, slots int, leaves bool) *pool {
 	return &pool{
 		slots:   make(chan struct{}, slots),
@@ -35,7 +35,7 @@ func newPool(start time.Time, slots int, leaves bool) *pool {
 // whether it fails.
 type fate func(r *rand.Rand, at time.Duration) (takes time.Duration, fails bool)
 
-// around returns a mean plus or minus a fifth.
+// around draws a time from a fifth below to a fifth above the mean.
 func around(r *rand.Rand, mean time.Duration) time.Duration {
 	return time.Duration((0.8 + 0.4*r.Float64()) * float64(mean))
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// introduce explains the demonstration, and begins the lines a second.
+// introduce prints the explanation of the demonstration, and the heading above the line of each
+// second.
 func (d *demonstration) introduce() {
 	fmt.Fprintf(d.out, "%s\n%9sin time/s\n", d.text, "")
 	routes, servers := "        ", " s state"

@@ -13,14 +13,14 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The shop's two routes share a pool of connections to one backend. Search can never have the
-// kept ones.
+// The shop's two routes share a pool of connections to one backend. With the bulkhead, search can
+// never have the kept connections.
 const (
 	connections = 20
 	kept        = 5
 )
 
-// search is slow.
+// search is slow, and hangs in bursts.
 var search = route{"search", "GET /search", 40, 150 * time.Millisecond, time.Second, true}
 
 // checkout is fast, and brings the shop its revenue.
@@ -31,7 +31,7 @@ var routes = []route{search, checkout}
 // need is the number of connections that the route keeps busy.
 func (r route) need() float64 { return r.rate * r.takes.Seconds() }
 
-// Bursts are periodic. Each is the second half of a cycle.
+// Bursts are periodic. Each burst is the second half of a cycle.
 const (
 	burstEvery = 6 * time.Second
 	burstHangs = 1500 * time.Millisecond
@@ -69,8 +69,8 @@ func shop(name string, start time.Time, set *bulkhead.Set) *server {
 	return s
 }
 
-// compartments is the bulkhead: as many slots as connections, some of them reserved for
-// checkout. Requests wait briefly in front of the pool.
+// compartments configures the bulkhead. It has a slot for each connection, and reserves some slots
+// for checkout. Requests wait briefly for a slot.
 var compartments = bulkhead.Config{
 	Max: connections,
 	ByKey: map[string]bulkhead.Compartment{
@@ -79,9 +79,9 @@ var compartments = bulkhead.Config{
 	},
 }
 
-// RunBulkhead shows the effect of a bulkhead on two identical servers, one with and one without.
-// Each has a route that hangs and fails in bursts, and one that shares only the pool of connections
-// with it.
+// RunBulkhead shows the effect of a bulkhead on two identical servers, one with a bulkhead and one
+// without. Each server has a route that hangs and fails in bursts, and a second route that shares
+// only the pool of connections with the first.
 func RunBulkhead(ctx context.Context, cfg Config) error {
 	set, err := bulkhead.New(compartments)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	longestError = 1 << 10
 )
 
-// A Dashboard is the address of one.
+// A Dashboard is the address of a dashboard, and its token.
 type Dashboard struct {
 	URL   *url.URL
 	Token string // empty for none
@@ -46,7 +46,8 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// A refusedError is a dashboard's answer that another try would not change.
+// A refusedError is a dashboard's answer without events. Another try changes it only if the status
+// is 500 or more.
 type refusedError struct {
 	status int
 	text   string
@@ -63,9 +64,9 @@ func (e refusedError) Error() string {
 	return fmt.Sprintf("status %d: %q", e.status, e.text)
 }
 
-// Follow hands on the messages about all limiters, and connects again when the connection is lost.
-// It returns when ctx ends, with an error of take, or when another try would not change the answer.
-// lost is called when a connection is lost, or cannot be made.
+// Follow passes the messages about all limiters to take, and connects again when the connection is
+// lost. It returns when ctx ends, when take returns an error, or when another try would not change
+// the answer. It calls lost when a connection is lost, or cannot be made.
 func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) error, lost func(error)) error {
 	var own error // of take
 	taken := func(m recording.Message) error {
@@ -99,7 +100,7 @@ func (d Dashboard) Follow(ctx context.Context, take func(recording.Message) erro
 // client follows no redirection, which could lead the token elsewhere.
 var client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
-// connect hands on the messages of one connection.
+// connect passes the messages of one connection to take.
 func (d Dashboard) connect(ctx context.Context, take func(recording.Message) error) error {
 	ctx, cut := context.WithCancelCause(ctx)
 	defer cut(nil)
@@ -129,7 +130,7 @@ func (d Dashboard) connect(ctx context.Context, take func(recording.Message) err
 	}
 	return cause(ctx, read(answer.Body, func(event string, data []byte) error {
 		quiet.Reset(silence)
-		if event == "recording" { // all of it comes at once, and nothing later
+		if event == "recording" { // a recording comes at once, and nothing after it
 			quiet.Stop()
 		}
 		m, known, err := recording.Parse(event, data)
@@ -140,7 +141,7 @@ func (d Dashboard) connect(ctx context.Context, take func(recording.Message) err
 	}))
 }
 
-// cause prefers the reason for which a connection was cut.
+// cause returns the reason for which a connection was cut, or else the error.
 func cause(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

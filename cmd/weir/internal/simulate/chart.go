@@ -39,8 +39,8 @@ func Panels() (names []string) {
 	return names
 }
 
-// ChartRun shows the named panels over time, by default all Panels, with a column for each
-// outcome and a line for each law.
+// ChartRun draws the named panels over time, or all Panels without names. Each outcome has a
+// column, and each law a line. A result without points is an error.
 func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
 	shown := panels
 	if len(named) > 0 {
@@ -109,8 +109,8 @@ func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
 	return p, nil
 }
 
-// mostLatency is four times the SLO: a law that does not control latency would flatten all
-// others.
+// mostLatency returns four times the SLO. Without this bound, a law that does not control latency
+// would flatten the lines of all other laws.
 func mostLatency(o Outcome) float64 { return 4 * milliseconds(o.Job.Scenario.SLO) }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
@@ -136,7 +136,8 @@ func oracle(o Outcome, of func(sim.OraclePhase, time.Duration) float64) []chart.
 	return []chart.Line{line}
 }
 
-// slo is the time that a client waits, unless its kind or its request has another.
+// slo returns a line at the time that a client waits, unless its kind or its request has another
+// time.
 func slo(o Outcome) []chart.Line {
 	at := milliseconds(o.Job.Scenario.SLO)
 	return []chart.Line{{
@@ -145,7 +146,7 @@ func slo(o Outcome) []chart.Line {
 	}}
 }
 
-// phases shades every other phase, and names them if there are several.
+// phases names the phases and shades every second one, if the scenario has several phases.
 func phases(o Outcome) (all []chart.Phase) {
 	if len(o.Results[0].Phases) == 1 {
 		return nil

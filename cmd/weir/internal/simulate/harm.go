@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// enough is the number of possible answers from which one seed of a phase is significant. A
-// phase with fewer is pooled over seeds.
+// enough is the number of possible answers from which one seed of a phase is significant. A phase
+// with fewer possible answers is pooled over its seeds.
 const enough = 200
 
 // kept is the share, in percent of the possible answers, from which a law counts as harmless.
@@ -17,7 +17,8 @@ const kept = 97
 // harms compares one law with the baseline in each phase of one scenario.
 type harms []harm
 
-// harm is one phase: the smallest share of a seed, and the pooled seeds.
+// harm has the figures of one phase: the smallest share of a seed, and the sums of the pooled
+// seeds.
 type harm struct {
 	least float64 // infinite if all seeds are pooled
 	good  int
@@ -43,7 +44,7 @@ func (h *harms) add(c *sim.Comparison) {
 	}
 }
 
-// share is the percentage of the possible answers, at most 100.
+// share returns the good answers as a percentage of the possible answers, at most 100.
 func share(good int, of sim.BaselinePhase) float64 {
 	if good >= of.Possible() {
 		return 100
@@ -63,14 +64,14 @@ func (h harms) least() float64 {
 	return least
 }
 
-// Share is the smallest share of a phase after the start, in percent of the good answers with
-// no limit or a fixed 20, whichever is better. It is NaN without a baseline.
+// Share is the smallest share of a phase after the start, in percent of the good answers with no
+// limit or a fixed limit of 20, whichever is better. It is NaN without a baseline.
 func (c *Cell) Share() float64 { return c.harms[min(c.Mean.Starts, len(c.harms)):].least() }
 
-// StartShare is Share for the start.
+// StartShare is [Cell.Share] for the phases of the start.
 func (c *Cell) StartShare() float64 { return c.harms[:min(c.Mean.Starts, len(c.harms))].least() }
 
-// harmless is the part of the shares from which a law counts as harmless, NaN without any.
+// harmless returns the part of the shares with which a law counts as harmless, NaN without shares.
 func harmless(shares []float64) Figure {
 	harmed := slices.DeleteFunc(slices.Clone(shares), func(share float64) bool { return share >= kept })
 	return Figure(1 - float64(len(harmed))/float64(len(shares)))

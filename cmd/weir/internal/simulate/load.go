@@ -50,7 +50,7 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 		return sim.Scenario{}, err
 	}
 	s, err := parse(scenario, text)
-	if wrong, ok := errors.AsType[*sim.FieldError](err); ok { // its line is that of the JSON
+	if wrong, ok := errors.AsType[*sim.FieldError](err); ok { // its line is a line of the JSON
 		err = fmt.Errorf("%s: %s %s", scenario, wrong.Field, wrong.Problem)
 	}
 	return s, err
@@ -75,7 +75,7 @@ func jsonOf(file string, text []byte) ([]byte, error) {
 	return made, nil
 }
 
-// Length is the duration of the scenario.
+// Length returns the duration of the scenario.
 func Length(s sim.Scenario) (sum time.Duration) {
 	for _, p := range s.Phases {
 		sum += p.Length
@@ -83,8 +83,8 @@ func Length(s sim.Scenario) (sum time.Duration) {
 	return sum
 }
 
-// check reports contradictions in a scenario. Only a run checks everything, and the shortest
-// is enough.
+// check reports contradictions in a scenario. Only a run checks everything, and the shortest run is
+// enough.
 func check(s sim.Scenario) error {
 	s.Phases = []sim.Phase{{Length: time.Millisecond}}
 	_, err := sim.Run(s, nil, 1)

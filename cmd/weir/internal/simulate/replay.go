@@ -23,9 +23,10 @@ type Recording struct {
 	File   string // "-" for standard input
 	Reader sim.TraceReader
 
-	// Loads and Rates are the speeds, as multiples of the server's capacity and of the
-	// recorded rate. Each of them is a scenario; without any there is one, at the recorded
-	// rate.
+	// Loads and Rates are the speeds of the replay: Loads as multiples of the server's capacity,
+	// and Rates as multiples of the recorded rate. Each speed makes a scenario. Without speeds the
+	// only scenario has the recorded rate. Each of them is a scenario; without any there is one, at
+	// the recorded rate.
 	Loads, Rates []float64
 
 	// Phases are the phases of the server during the replay. The last one lasts as long as
@@ -33,8 +34,8 @@ type Recording struct {
 	Phases []sim.Phase
 }
 
-// Scenarios returns scenarios that send the requests to the system, ignoring the system's own
-// load and phases. If the system has no SLO, the longest deadline is used.
+// Scenarios returns scenarios that send the requests to the system. They ignore the system's own
+// load and phases. If the system has no SLO, its SLO is the longest deadline of a request.
 func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err error) {
 	trace, err := r.read()
 	if err != nil {
@@ -129,7 +130,7 @@ func (r Recording) name() string {
 	return r.File
 }
 
-// patience is the longest deadline of a trace. All requests must have one.
+// patience returns the longest deadline of a trace. A request without a deadline is an error.
 func patience(t sim.Trace) (longest time.Duration, err error) {
 	without := 0
 	for _, a := range t {
@@ -144,7 +145,7 @@ func patience(t sim.Trace) (longest time.Duration, err error) {
 	return longest, nil
 }
 
-// answerable returns an error if no request can be answered in time, whatever the law: all laws
+// answerable returns an error if no request can be answered in time under any law, because all laws
 // would score alike. The cause is often the unit of a column.
 func answerable(t sim.Trace, system sim.Scenario) error {
 	patient := system.SLO

@@ -21,10 +21,10 @@ type Job struct {
 	Laws     []law.Law
 	Seed     uint64
 	Unscored bool // omits the oracle, which takes forty times as long as a law
-	Harm     bool // also compares results with no limit and a fixed 20
+	Harm     bool // also compares results with no limit and a fixed limit of 20
 	Told     bool // adds laws configured with the scenario's SLO
 	Oracles  oraclecache.Cache
-	With     []sim.Score // of other limiters, also in other scenarios
+	With     []sim.Score // scores of other limiters, also in other scenarios
 }
 
 // An Outcome is the result of a job, by law.
@@ -36,8 +36,8 @@ type Outcome struct {
 	Scores   []sim.Score
 }
 
-// Jobs returns a job for each scenario and each of n seeds. If laws is empty, the scenario's
-// own law is used, or the library's default if it has none.
+// Jobs returns a job for each scenario and each of n seeds. If laws is empty, a job uses the law of
+// its scenario, or the library's default law if the scenario has none.
 func Jobs(scenarios []sim.Scenario, laws []law.Law, seed uint64, n int) []Job {
 	var jobs []Job
 	for i, s := range scenarios {
@@ -113,8 +113,8 @@ type contender struct {
 	name     string // defaults to the law
 }
 
-// contenders returns the laws of the job and, if Told, those that can use the deadline, by a
-// setting or through the work. A target at half of it leaves as much for variation.
+// contenders returns the laws of the job and, if Told, laws that can use the deadline, by a setting
+// or through the work. A target at half of the deadline leaves the other half for variation.
 func (j Job) contenders() (list []contender) {
 	s := j.Scenario
 	for _, l := range j.Laws {
@@ -142,9 +142,9 @@ func withClients(s sim.Scenario, change func(*sim.Client)) sim.Scenario {
 	return s
 }
 
-// Run runs the jobs on all processors and calls each with every outcome, in the order of the
-// jobs. Few jobs get several processors each. When ctx ends Run returns at once; running
-// simulations end by themselves.
+// Run runs the jobs on all processors and calls each with every outcome, in the order of the jobs.
+// If there are fewer jobs than processors, a job may get several processors. When ctx ends, Run
+// returns at once, and running simulations end by themselves.
 func Run(ctx context.Context, jobs []Job, each func(Outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

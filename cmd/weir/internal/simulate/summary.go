@@ -45,7 +45,7 @@ func figuresOf(s *sim.Score) []*float64 {
 	return list
 }
 
-// scored returns the phases after the start, or all if there are no others.
+// scored returns the goodput of the phases after the start, or of all phases if the start has all.
 func (c *Cell) scored() []float64 {
 	if c.Mean.Starts < len(c.Mean.Phases) {
 		return c.Mean.Phases[c.Mean.Starts:]
@@ -81,8 +81,8 @@ func grouped(cells []*Cell, key func(*Cell) string) (groups [][]*Cell) {
 	return groups
 }
 
-// A Summary holds the results of one law in a suite. Unless noted otherwise a figure is the
-// mean over scenarios, and each scenario's is the mean over seeds.
+// A Summary holds the results of one law in a suite. Unless noted otherwise a figure is the mean
+// over scenarios, and the figure of a scenario is the mean over its seeds.
 type Summary struct {
 	Law            string  `json:"law"`
 	Scenarios      int     `json:"scenarios"`
@@ -103,8 +103,8 @@ type Summary struct {
 	Margin         Figure  `json:"margin"`          // goodput above the first law's, scenario by scenario
 	MarginInterval Figure  `json:"margin_interval"` // as Interval
 
-	// For suites of harm and of shared systems.
-	Regime       string `json:"regime"`            // the scenarios, if not all
+	// These figures are for suites of harm and of shared systems.
+	Regime       string `json:"regime"`            // of the scenarios, empty for all
 	HarmFirst    Figure `json:"harm_p1_pct"`       // first percentile of Cell.Share
 	HarmWorst    Figure `json:"harm_worst_pct"`    // smallest Cell.Share
 	Harmless     Figure `json:"harmless"`          // the share of scenarios with a Cell.Share of 97% or more
@@ -125,7 +125,7 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(f))
 }
 
-// Summaries sums up each law.
+// Summaries sums up the results of each law in all scenarios.
 func (c Cells) Summaries() []Summary { return summaries(c, "") }
 
 // Regimes sums up each law in each regime, in the order of regimes and laws.
@@ -136,7 +136,8 @@ func (c Cells) Regimes() (all []Summary) {
 	return all
 }
 
-// summaries sums up each law. Scenarios with their own laws differ in their laws.
+// summaries sums up the results of each law. A law with another number of scenarios than the first
+// law has no margin, because scenarios may have their own laws.
 func summaries(cells []*Cell, regime string) (all []Summary) {
 	laws := grouped(cells, func(c *Cell) string { return c.Law })
 	for _, cells := range laws {
