@@ -7,7 +7,7 @@ import (
 
 // An Actuator keeps work within a share. A [Member] calls it from one goroutine.
 type Actuator interface {
-	// SetShare bounds the work in flight from now on. It may be called often with one value.
+	// SetShare bounds the work in flight from now on. It may be called often with the same value.
 	SetShare(slots int) error
 
 	// Load returns the slots in use, and the slots that the present work could use.
@@ -18,7 +18,7 @@ type Actuator interface {
 // may move the cap.
 func Limiter(l *weir.Limiter) Actuator {
 	if l == nil {
-		return nil // which Join refuses
+		return nil // Join refuses nil
 	}
 	return &demand{share: -1, set: l.SetCap, read: func() (weir.Snapshot, int) {
 		s := l.Snapshot()
@@ -41,14 +41,14 @@ func Set(s *bulkhead.Set) Actuator {
 // A demand measures the slots that work could use.
 type demand struct {
 	set     func(int) error
-	read    func() (s weir.Snapshot, limit int) // limit: with the share
-	share   int                                 // -1 before the first
+	read    func() (s weir.Snapshot, limit int) // the limit, cut to the share
+	share   int                                 // -1 before the first share
 	need    float64
 	refused uint64
 }
 
-// slower is the part of a need that is kept when less is needed, in each call of Load. A share that
-// follows each dip moves for nothing.
+// slower is the least ratio of a need to the need in the call of Load before. A share that followed
+// each dip of the need would move for nothing.
 const slower = 0.9
 
 func (d *demand) SetShare(slots int) error {

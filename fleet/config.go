@@ -17,43 +17,45 @@ type Fallback uint8
 
 const (
 	Keep   Fallback = 0 // the smaller of its last share and an equal part of the cap
-	Refuse Fallback = 1 // nothing
-	Local  Fallback = 2 // no bound: the cap holds no more
+	Refuse Fallback = 1 // no slots
+	Local  Fallback = 2 // no bound: the cap no longer holds
 )
 
-// A Config configures a [Member]. All members of a fleet need the same settings, but for ID,
-// Weight, Actuator and Learner. If the caps differ, the lowest counts.
+// A Config configures a [Member]. All members of a fleet need the same settings, except ID, Weight,
+// Actuator and Learner. If the caps differ, the lowest cap counts.
 type Config struct {
-	// Store is where the members meet.
+	// Store carries the messages of the members.
 	Store Store
 
 	// Actuator keeps the work of this process within its share: [Limiter] or [Set].
 	Actuator Actuator
 
 	// Learner, if set, is the law of the actuator's limiter, which exists already. All members with
-	// one learn together.
+	// a Learner learn together.
 	Learner *Learner
 
-	// Cap is the work in flight of all members together, from 0 to 1,000,000,000.
+	// Cap bounds the work in flight of all members together, from 0 to 1,000,000,000.
 	Cap int
 
-	// Weight is for the fair shares of members that all want more. Defaults to 1.
+	// Weight is the weight of this member in the fair shares of members that all want more.
+	// Defaults to 1.
 	Weight float64
 
 	// Fallback is the share once the lease has ended. Defaults to [Keep].
 	Fallback Fallback
 
-	// Refresh is how often a member speaks. Defaults to 1 s; from 50 ms to 1 minute.
+	// Refresh is the time between two messages of a member. Defaults to 1 s; from 50 ms to 1
+	// minute.
 	Refresh time.Duration
 
-	// TTL is how long a lease lasts. Defaults to 10 refreshes; from 5 of them to 10 minutes.
+	// TTL is how long a lease lasts. Defaults to 10 refreshes; from 5 refreshes to 10 minutes.
 	TTL time.Duration
 
 	// Grace is the time that the longest work takes. Defaults to 30 s; up to 1 hour.
 	Grace time.Duration
 
 	// ID names the process, and no other process ever: a process with the ID of one that crashed
-	// may wait for a share for 60 TTL, so the name of a pod will not do. Defaults to a random one;
+	// may wait for a share for 60 TTL, so the name of a pod will not do. Defaults to a random ID;
 	// up to 64 bytes of a to z, 0 to 9 and hyphens.
 	ID string
 
@@ -105,7 +107,7 @@ func invalid(format string, args ...any) error {
 
 var ids = regexp.MustCompile(`^[a-z0-9-]{1,64}$`)
 
-// forgets is how long a silent member counts, in leases.
+// forgets is the number of TTLs for which a silent member counts.
 const forgets = 60
 
 func (c Config) lease() lease.Config {

@@ -13,10 +13,10 @@ import (
 // name of a headless service of Kubernetes. Each process has one address, or one of IPv4 and one of
 // IPv6. Pass the number to [Divide]. It is not safe for concurrent use.
 //
-// DNS is late: while processes come, each has a part of the cap for fewer, and together they may
-// exceed it. A cap that must hold needs [Join].
+// DNS is late: while processes start, each process counts fewer processes than there are, and
+// together they may exceed the cap. A cap that must hold needs [Join].
 type Counter struct {
-	// Host is the name.
+	// Host is the name that is looked up in DNS.
 	Host string
 
 	// Keep is how long the largest number counts, for processes that DNS forgets for a moment.
@@ -31,14 +31,14 @@ type Counter struct {
 	readings []reading // each is larger than the next
 }
 
-// A reading is a number that DNS had.
+// A reading is a number of processes by DNS.
 type reading struct {
 	n     int
-	until time.Time // it counts
+	until time.Time // the end of the time in which it counts
 }
 
 // Count asks DNS and returns the largest number within Keep. It is at least 1. With an error, which
-// comes from DNS, the number is the last one.
+// comes from DNS, it returns the largest number of the readings before.
 func (c *Counter) Count(ctx context.Context) (int, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	resolver := c.Resolver
@@ -57,7 +57,7 @@ func (c *Counter) Count(ctx context.Context) (int, error) {
 	return max(c.readings[0].n, 1), err
 }
 
-// processes counts the addresses of the family that has more of them.
+// processes returns the number of addresses of IPv4 or of IPv6, whichever is larger.
 func processes(hosts []string) int {
 	v6 := 0
 	for _, host := range hosts {

@@ -5,7 +5,7 @@
 //
 // [Divide] splits a cap by a number of processes that you know, or that a [Counter] finds in DNS.
 // It needs no store, and a process that has little to do wastes its part. [Join] leases shares by
-// demand: the members speak through a [Store], one of them allocates, and each keeps its work
+// demand: the members speak through a [Store], one member allocates, and each member keeps its work
 // within its share. No request waits for the store.
 //
 // # The guarantee
@@ -26,8 +26,8 @@
 //
 // A share moves within two to five refreshes. If the store fails, shares stay until their leases
 // end, [Config].TTL later, and then [Config].Fallback holds. A new allocator, and a store without
-// any entries, raise no member for TTL and a half and Grace, because shares of before may still be
-// in use.
+// any entries, raise no member for one and a half TTL and one Grace, because earlier shares may
+// still be in use.
 //
 // # Sources
 //

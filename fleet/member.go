@@ -19,21 +19,21 @@ import (
 type Member struct {
 	conf  Config
 	clock clock
-	node  *lease.Node // of the goroutine run
+	node  *lease.Node // for the goroutine run only
 
 	seen chan sight
-	term int  // counts the watches of all keys; of the goroutine run
-	caps caps // of the goroutine run
+	term int  // counts the watches of all keys; for the goroutine run
+	caps caps // for the goroutine run only
 	out  outbox
 	stop context.CancelFunc
 	done chan struct{}
 	rest sync.WaitGroup
 
-	leaving sync.Mutex // one call of Leave at a time has what was of the goroutine run
+	leaving sync.Mutex // held by a call of Leave that uses the fields of the goroutine run
 
 	mu       sync.Mutex
 	snapshot Snapshot
-	faults   [sources]string // of each the last error, empty while it works
+	faults   [sources]string // the last error of each source, empty while the source works
 
 	reports chan error // for OnError
 	hook    isolate.Hook[error]
@@ -45,10 +45,10 @@ type Snapshot struct {
 	Share   int    // of the cap; 1,000,000,000 without a bound, see [Local]
 	Leased  bool   // false before the first lease, and after its end
 	Members int    // in the fleet when the last lease began; 0 before the first
-	Leader  string // ID of the member that allocates, as far as this one knows
-	Epoch   uint64 // of its term
+	Leader  string // ID of the member that allocates, as far as this member knows
+	Epoch   uint64 // the epoch of the leader's term
 	Leads   bool   // this member allocates
-	Err     string // of the store, empty while it works
+	Err     string // the last error of the store, empty while the store works
 }
 
 // A source is a part of a store that may fail.
@@ -65,7 +65,7 @@ const (
 // A sight is an entry that a watch saw.
 type sight struct {
 	entry  lease.Entry
-	synced bool // all entries that there were have been read
+	synced bool // all present entries have been read
 	of     source
 	term   int // of the watch of all keys
 }
@@ -113,17 +113,17 @@ func (m *Member) Snapshot() Snapshot {
 // String returns the snapshot as JSON, which makes a Member an expvar.Var.
 func (m *Member) String() string { return wire.String(m.Snapshot()) }
 
-// Leave gives the share back: nothing starts any more. Call it once the work has ended, as after
-// [weir.Limiter.Shutdown]; work that still runs keeps its slots until [Config].Grace is over. Leave
-// tells the others so until ctx ends, and returns the error of the store, and of an OnError that
-// panicked or ended its goroutine.
+// Leave gives the share back: no more work starts. Call it once the work has ended, as after
+// [weir.Limiter.Shutdown]. Work that still runs keeps its slots until [Config].Grace is over. Leave
+// writes that to the store until ctx ends. It returns the error of the store, and of an OnError
+// that panicked or ended its goroutine.
 func (m *Member) Leave(ctx context.Context) error {
 	ctx = cmp.Or(ctx, context.Background())
 	m.stop()
 	<-m.done
 	ended := make(chan struct{})
 	go func() { m.rest.Wait(); close(ended) }()
-	select { // so that the last word is the last
+	select { // so that no write follows the last write
 	case <-ended:
 	case <-ctx.Done():
 	}
@@ -173,7 +173,7 @@ func (m *Member) follow(ctx context.Context) (stop func()) {
 	ctx, stop = context.WithCancel(ctx)
 	m.rest.Go(func() {
 		m.watch(ctx, lease.AllKeys, s)
-		m.failed(all, nil) // an error of a watch that has ended is over
+		m.failed(all, nil) // the error of an ended watch no longer counts
 	})
 	return stop
 }
@@ -219,7 +219,7 @@ func (m *Member) step() {
 	m.show()
 }
 
-// show makes the state of the node the snapshot.
+// show copies the state of the node into the snapshot.
 func (m *Member) show() {
 	epoch := m.node.Leader()
 	m.mu.Lock()
@@ -231,7 +231,8 @@ func (m *Member) show() {
 // caps has the lowest and the highest cap of the members.
 type caps struct{ lowest, highest int }
 
-// compareCaps reports once that members have different caps.
+// compareCaps reports different caps of the members, once for each pair of the lowest and the
+// highest.
 func (m *Member) compareCaps() {
 	before := m.caps
 	m.caps.lowest, m.caps.highest = m.node.Caps()
@@ -249,7 +250,7 @@ func (m *Member) use(share int) lease.Load {
 	return lease.Load{Running: running, Need: min(need, m.conf.Cap), Report: m.conf.Learner.last()}
 }
 
-// watch follows keys, and begins anew when the store fails.
+// watch passes the entries of keys to the goroutine run, and begins anew when the store fails.
 func (m *Member) watch(ctx context.Context, key string, s sight) {
 	send := func(s sight) {
 		select {
@@ -287,8 +288,8 @@ func (m *Member) watch(ctx context.Context, key string, s sight) {
 const writers = 3
 
 // write sends the newest write of each key. A write may take longer than a refresh, since a slow
-// store is better than none: one that is given up costs the store as much, and PostgreSQL a
-// connection too. After a quarter of a lease, the next one still comes in time.
+// store is better than none. A write that is given up costs the store as much, and PostgreSQL a
+// connection too. After a quarter of a lease, the next write still comes in time.
 func (m *Member) write(ctx context.Context) {
 	for {
 		w, ok := m.out.take(ctx)
@@ -308,7 +309,7 @@ func (m *Member) write(ctx context.Context) {
 	}
 }
 
-// failed notes an error of a source, or that it works.
+// failed notes an error of a source, or nil if the source works. It reports each new error once.
 func (m *Member) failed(of source, err error) {
 	text := ""
 	if err != nil {
@@ -324,11 +325,11 @@ func (m *Member) failed(of source, err error) {
 	}
 }
 
-// mostReports is how many errors wait for OnError, which drops further ones.
+// mostReports is the number of errors that may wait for OnError. Further errors are dropped.
 const mostReports = 16
 
-// report passes an error to OnError, without waiting for it: a member that stood still would keep
-// its share after its lease.
+// report passes an error to OnError, without waiting for it: a member that waited would keep its
+// share after its lease.
 func (m *Member) report(err error) {
 	select {
 	case m.reports <- err:
@@ -336,7 +337,7 @@ func (m *Member) report(err error) {
 	}
 }
 
-// tell calls OnError until ctx ends, and then for the errors that wait.
+// tell calls OnError with the errors until ctx ends, and then with the errors that wait.
 func (m *Member) tell(ctx context.Context) {
 	for {
 		select {
@@ -367,7 +368,8 @@ const started = time.Second
 
 func newClock() clock { return clock{last: time.Now(), sum: started} }
 
-// now returns the time since some moment before the clock was made. It is for one goroutine.
+// now returns the time since some moment before the clock was made. Only one goroutine may call it
+// at a time.
 func (c *clock) now() time.Duration {
 	now := time.Now()
 	c.sum += max(now.Sub(c.last), now.Round(0).Sub(c.last.Round(0)), 0)

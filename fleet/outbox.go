@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// An outbox keeps the newest write of each key until it is sent, so that a slow store holds up
-// nothing and gets nothing stale. It gives out one write of a key at a time, so that an older one
-// cannot come last. Swaps of several revisions may be on their way: at most one of them applies.
+// An outbox keeps the newest write of each key until it is sent, so that a slow store delays no
+// member and gets no stale writes. It gives out one write of a key at a time, so that an older
+// write cannot come last. Swaps of several revisions may be on their way: at most one of them
+// applies.
 type outbox struct {
 	mu     sync.Mutex
-	order  []string // of the writes that wait
+	order  []string // the keys of the writes that wait, in order
 	writes map[string]Write
-	busy   map[string][]Write // those on their way
+	busy   map[string][]Write // writes that are on their way
 	some   chan struct{}
 }
 
@@ -24,7 +25,7 @@ func newOutbox() outbox {
 func (o *outbox) put(w Write) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, waits := o.writes[w.Key]; !waits && w.Swap { // a term is for all members
+	if _, waits := o.writes[w.Key]; !waits && w.Swap { // all members wait for a term
 		o.order = slices.Insert(o.order, 0, w.Key)
 	} else if !waits {
 		o.order = append(o.order, w.Key)
@@ -33,7 +34,7 @@ func (o *outbox) put(w Write) {
 	o.wake()
 }
 
-// wake makes one waiting take look again. Whoever takes a write wakes the next.
+// wake makes one waiting call of take look again. A call that takes a write wakes the next call.
 func (o *outbox) wake() {
 	select {
 	case o.some <- struct{}{}:
@@ -79,8 +80,8 @@ func (o *outbox) free(w Write) bool {
 	return !slices.ContainsFunc(o.busy[w.Key], func(other Write) bool { return !w.Swap || !other.Swap || w.Rev == other.Rev })
 }
 
-// sent says that a write has ended. A swap that waits for the same revision can no longer apply, or
-// comes again in a refresh, and would only hold up the next one.
+// sent records that a write has ended. It drops a waiting swap of the same revision. That swap can
+// no longer apply, or comes again within a refresh, and would only delay the next swap.
 func (o *outbox) sent(w Write) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,14 +9,15 @@ import (
 // statePrefix begins the keys of saved states, which no member reads.
 const statePrefix = "state."
 
-// longestState is the size of the longest state. A set of 1,000 keys has less.
+// longestState is the size of the longest state in bytes. The state of a set of 1,000 keys is
+// smaller.
 const longestState = 512 << 10
 
-// SaveState keeps a state in the store, which [weir.Limiter.Save] or [bulkhead.Set.Save] returned,
-// for the limiters or sets of that name in other processes and later. The last one to write counts.
-// The state of a set has up to 400 KB, so it is enough that the member saves it that leads.
+// SaveState keeps a state of [weir.Limiter.Save] or [bulkhead.Set.Save] in the store, for the
+// limiters or sets of that name in other and in later processes. The last write counts. The state
+// of a set has up to 400 KB, so only the member that leads should save it.
 //
-// An error about the name or the size matches [weir.ErrConfig]; the others come from the store.
+// An error about the name or the size matches [weir.ErrConfig]; other errors come from the store.
 func SaveState(ctx context.Context, s Store, name string, state []byte) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if err := checkState(name, state); err != nil {
@@ -36,8 +37,8 @@ func checkState(name string, state []byte) error {
 }
 
 // LoadState returns the state that [SaveState] kept, or nil if there is none.
-// [weir.Limiter.Restore] or [bulkhead.Set.Restore] takes it. It gives up when ctx ends. Errors are
-// as of SaveState.
+// [weir.Limiter.Restore] or [bulkhead.Set.Restore] takes it. It gives up when ctx ends. It returns
+// the same errors as SaveState.
 func LoadState(ctx context.Context, s Store, name string) (state []byte, err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	within, stop := context.WithCancelCause(ctx)

@@ -15,24 +15,24 @@ type Store interface {
 	// ends.
 	Write(ctx context.Context, w Write) error
 
-	// Watch calls see with each entry of a key, and of the keys that begin with it and a dot; of
-	// all keys if it is empty. Then it calls see with the zero Entry, and from then on with each
-	// change, or at least the newest. It calls see from one goroutine, and returns when ctx ends or
-	// the store fails.
+	// Watch calls see with the entry of a key, and with the entries of the keys that begin with
+	// that key and a dot. An empty key is for all entries. Then Watch calls see with the zero
+	// Entry, and from then on with each change, or at least with the newest entry of a key. It
+	// calls see from one goroutine, and returns when ctx ends or the store fails.
 	Watch(ctx context.Context, key string, see func(Entry)) error
 }
 
-// An Entry is a value in a store. A nil Value means that the key has none.
+// An Entry is a value in a store. A nil Value means that the key has no value.
 type Entry struct {
 	Key   string // empty in the zero Entry
 	Value []byte // up to 1 KiB; up to 512 KiB if the key begins with "state."
-	Rev   uint64 // above 0; another one after each write of the key
+	Rev   uint64 // above 0; another number after each write of the key
 }
 
 // A Write is a new value for a key; a nil Value deletes the key.
 type Write struct {
 	Key   string // up to 80 bytes of a to z, 0 to 9, dots and hyphens
-	Value []byte // as long as that of an Entry
+	Value []byte // with the bounds of an Entry's
 	Swap  bool   // apply it only if the key has the revision Rev, or no value if Rev is 0
 	Rev   uint64 // see Swap
 }

@@ -22,8 +22,8 @@ type Config struct {
 	// weir_fleet_ and the name.
 	Fleet string
 
-	// Replicas is on how many servers a bucket is that is made. Defaults to 1; with 3 the loss of a
-	// server does no harm.
+	// Replicas is the number of servers that keep a bucket which New makes: 1 to 5. Defaults to 1.
+	// With 3 the loss of a server does no harm.
 	Replicas int
 }
 
@@ -38,9 +38,9 @@ type Store struct {
 // marks of all processes that have left.
 const marks = 10 * time.Minute
 
-// New returns a store. A bucket that exists is used as it is; otherwise it is made. Give one that
-// you make a LimitMarkerTTL, or marks of all processes that have left stay in it. An error about a
-// setting matches [weir.ErrConfig]; the others come from NATS.
+// New returns a store. It uses a bucket that exists as it is, and otherwise makes the bucket. If
+// you make the bucket yourself, set its LimitMarkerTTL, or it keeps the marks of all processes that
+// have left. An error about a setting matches [weir.ErrConfig]; other errors come from NATS.
 func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	if err := cmp.Or(
@@ -68,7 +68,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Store, error) 
 	return s, nil
 }
 
-// create makes a bucket. Servers before 2.11 keep all marks.
+// create makes a bucket. On servers before 2.11 the bucket keeps all marks.
 func create(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	bucket, err := js.CreateKeyValue(ctx, c)
 	if errors.Is(err, jetstream.ErrLimitMarkerTTLNotSupported) {
@@ -82,7 +82,7 @@ func create(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueCon
 func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	ctx = cmp.Or(ctx, context.Background())
 	switch {
-	case w.Value == nil && w.Swap && w.Rev == 0: // nothing to delete; NATS takes 0 for any revision
+	case w.Value == nil && w.Swap && w.Rev == 0: // there is no value to delete; NATS takes 0 for any revision
 	case w.Value == nil && w.Swap:
 		err = s.bucket.Purge(ctx, w.Key, append(s.deletes[:len(s.deletes):len(s.deletes)], jetstream.LastRevision(w.Rev))...)
 	case w.Value == nil:
@@ -100,8 +100,8 @@ func (s *Store) Write(ctx context.Context, w fleet.Write) (err error) {
 	return err
 }
 
-// isLate reports whether another write came before a swap. One server and several have other codes
-// for that, and Create another error than Update and Purge.
+// isLate reports whether another write came before a swap. Create returns another error for that
+// than Update and Purge, and a cluster another code than a single server.
 func isLate(err error) bool {
 	return errors.Is(err, jetstream.ErrKeyExists) || errors.Is(err, jetstream.ErrKeyRevisionMismatch)
 }
@@ -110,8 +110,8 @@ func isLate(err error) bool {
 // go on, but only some twenty seconds after the connection is back.
 var errWatch = errors.New("natsfleet: the connection was lost")
 
-// look is how often a watch looks whether its bucket is still there. NATS ends no watch of one that
-// was deleted, nor shows the entries of another that is made in its place.
+// look is the time between two checks of a watch whether its bucket still exists. NATS does not end
+// the watch of a deleted bucket, and does not show the entries of a new bucket in its place.
 const look = 5 * time.Second
 
 // Watch shows the entries below a key, and each change. It returns when the connection is lost, and
@@ -128,7 +128,7 @@ func (s *Store) Watch(ctx context.Context, key string, see func(fleet.Entry)) er
 	if err != nil {
 		return err
 	}
-	defer func() { _ = watcher.Stop() }() // a subscription that is gone already
+	defer func() { _ = watcher.Stop() }() // the subscription may be gone already
 	made, err := s.made(ctx)
 	if err != nil {
 		return err

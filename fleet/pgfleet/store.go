@@ -17,14 +17,14 @@ import (
 
 // A Config configures a [Store].
 type Config struct {
-	// Fleet names the fleet: several may use one table. Up to 63 bytes, not empty.
+	// Fleet names the fleet: several fleets may use one table. Up to 63 bytes, not empty.
 	Fleet string
 
 	// Refresh must be the [fleet.Config].Refresh of the members. A watch reads its entries four
 	// times as often. Defaults to 1 s, as for members; from 50 ms to 1 minute.
 	Refresh time.Duration
 
-	// ReadOnly leaves the schema alone, and does not look whether [Schema] is there.
+	// ReadOnly makes New neither apply [Schema] nor look for its table.
 	ReadOnly bool
 }
 
@@ -46,7 +46,7 @@ type Store struct {
 }
 
 // New returns a store, and applies [Schema] first if there is no table. An error about a setting
-// matches [weir.ErrConfig]; the others come from the database.
+// matches [weir.ErrConfig]; other errors come from the database.
 func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Refresh = cmp.Or(c.Refresh, time.Second)
@@ -64,8 +64,9 @@ func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	return &Store{db, c}, nil
 }
 
-// create makes the table if there is none, because a role may use it that may make none. It does so
-// once at a time: PostgreSQL fails the second of two that do it together.
+// create makes the table if there is none. A role that may not make tables can use a table that
+// exists. create takes a lock, because PostgreSQL fails the second of two sessions that make the
+// table together.
 func create(ctx context.Context, db *sql.DB) error {
 	var there bool
 	if err := db.QueryRowContext(ctx, `SELECT to_regclass('weir_fleet') IS NOT NULL`).Scan(&there); err != nil || there {
@@ -79,7 +80,7 @@ func create(ctx context.Context, db *sql.DB) error {
 	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext('weir_fleet'))`); err != nil {
 		return err
 	}
-	for statement := range strings.SplitSeq(Schema, ";") { // drivers may take one at a time
+	for statement := range strings.SplitSeq(Schema, ";") { // a driver may take only one statement at a time
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func create(ctx context.Context, db *sql.DB) error {
 func (s *Store) Write(ctx context.Context, w fleet.Write) error {
 	ctx = cmp.Or(ctx, context.Background())
 	if w.Rev > math.MaxInt64 {
-		return nil // no row has it
+		return nil // no row has that revision
 	}
 	var err error
 	switch rev := int64(w.Rev); {
@@ -152,6 +153,6 @@ func (s *Store) read(ctx context.Context, key string) (entries []fleet.Entry, er
 	return entries, rows.Err()
 }
 
-// patience is how long a reading may take. A connection that hangs must not keep a watch from being
-// begun anew.
+// patience is how long a reading may take. Without it a connection that hangs would keep a watch
+// from beginning anew.
 const patience = 5 * time.Second

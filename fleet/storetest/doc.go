@@ -1,2 +1,2 @@
-// Package storetest checks stores of package fleet, and has one in memory for tests.
+// Package storetest checks stores of package fleet, and has a store in memory for tests.
 package storetest

@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/fleet"
 )
 
-// A Memory is a store for members in one process: for tests. Make one with [NewMemory].
+// A Memory is a store in memory, for tests with all members in one process. Make one with
+// [NewMemory].
 type Memory struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed by the next write
@@ -36,7 +37,7 @@ func (s *Memory) Fail(down bool) {
 	s.wake()
 }
 
-// Forget deletes all entries, as a store does that has lost its disk.
+// Forget deletes all entries, as if the store had lost its disk.
 func (s *Memory) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,7 +8,8 @@ import (
 	"github.com/weir-go/weir/internal/must"
 )
 
-// saves keeps states, the largest too, which the watch of an allocator does not show.
+// saves checks that a store keeps states, even the largest, and that the watch of an allocator does
+// not show them.
 func saves(t *testing.T, s fleet.Store) {
 	all := follow(t, s, "lease")
 	large := bytes.Repeat([]byte{'{', 0, 0xff, '}'}, 128<<10)
