@@ -1,5 +1,5 @@
 // Package capacity counts the resources of work, such as slots, memory and connections, in whole
-// amounts of named resources. Work takes all that it needs or nothing.
+// amounts of named resources. Work takes all resources that it needs, or none of them.
 //
 //	c, err := capacity.New(capacity.Vector{"slots": 6, "memory_mb": 24_000})
 //	request, err := c.Request(capacity.Vector{"slots": 1, "memory_mb": 512})
@@ -25,7 +25,7 @@
 // # The order
 //
 // Waiters are served in order of arrival, and no request overtakes: while a request waits,
-// [Capacity.TryAcquire] is refused as well. Freed resources gather for the first waiter, so small
+// [Capacity.TryAcquire] is refused too. Freed resources gather for the first waiter, so small
 // requests do not starve a large one. A pool has one place in that order for all its tasks. It may
 // backfill: it lets its own later tasks pass its first task.
 //

@@ -120,7 +120,7 @@ func (w *reservation) Backfill(req *Request) (Grant, error) {
 		return Grant{}, refused
 	}
 	if w.waiting {
-		c.settle() // the reservation may be short at its own level now, and must not block those above
+		c.settle() // the reservation may be short at its own level now, and must not block upper levels
 	}
 	return g, nil
 }

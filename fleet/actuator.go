@@ -14,8 +14,8 @@ type Actuator interface {
 	Load() (running, need int)
 }
 
-// Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap]. Nothing else
-// may move the cap.
+// Limiter keeps the work of a limiter within the share, by [weir.Limiter.SetCap]. No other code may
+// move the cap.
 func Limiter(l *weir.Limiter) Actuator {
 	if l == nil {
 		return nil // Join refuses nil
@@ -27,7 +27,7 @@ func Limiter(l *weir.Limiter) Actuator {
 }
 
 // Set keeps the work of all keys of a set within the share, by [bulkhead.Set.SetMax]. The set needs
-// a [bulkhead.Config].Max, and nothing else may move the cap.
+// a [bulkhead.Config].Max, and no other code may move the cap.
 func Set(s *bulkhead.Set) Actuator {
 	if s == nil {
 		return nil

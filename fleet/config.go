@@ -54,7 +54,7 @@ type Config struct {
 	// Grace is the time that the longest work takes. Defaults to 30 s; up to 1 hour.
 	Grace time.Duration
 
-	// ID names the process, and no other process ever: a process with the ID of one that crashed
+	// ID names the process, and no other process ever: a process with the ID of a crashed process
 	// may wait for a share for 60 TTL, so the name of a pod will not do. Defaults to a random ID;
 	// up to 64 bytes of a to z, 0 to 9 and hyphens.
 	ID string

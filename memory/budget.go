@@ -10,8 +10,8 @@ import (
 )
 
 // Acquire waits until the bytes fit into the budget, and takes them. Call it before the memory is
-// used, and [Hold.Release] after. A request larger than the budget is admitted alone, when nothing
-// else is in flight. Waiters are admitted in the order of their calls.
+// used, and [Hold.Release] after. A request larger than the budget is admitted alone, when no other
+// bytes are in flight. Waiters are admitted in the order of their calls.
 //
 // If ctx ends first, the error matches context.Cause(ctx); after Close it is [ErrClosed].
 // Negative bytes are an error that matches [ErrConfig]. A nil ctx counts as

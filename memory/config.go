@@ -19,8 +19,8 @@ var ErrConfig = settings.ErrConfigOf("memory")
 // Config configures a [Governor]. The zero Config works.
 type Config struct {
 	// Target is the memory that the process may have, in bytes, at least 16 MiB. Defaults to 0.8 of
-	// the least memory limit of the process's control group and the groups around it, and without
-	// one to 1.5 GB, 1,500,000,000 bytes.
+	// the least memory limit of the process's control group and the groups around it, and without a
+	// limit to 1.5 GB, 1,500,000,000 bytes.
 	Target uint64
 
 	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps

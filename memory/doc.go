@@ -32,7 +32,7 @@
 // Need is the memory that remains after a collection. It does not count garbage, which resident
 // memory does, so it falls as soon as work ends. At the least budget the governor collects garbage
 // once a second, because need is only known after a collection. An item larger than the budget
-// waits until nothing is in flight, and then goes alone. So every item is admitted at last,
+// waits until no bytes are in flight, and then goes alone. So every item is admitted at last,
 // however small the budget is.
 //
 // # Memory of clients

@@ -29,8 +29,8 @@ type board struct {
 	blocked map[string]*item
 
 	idle       time.Duration // when the feeder began to wait for the source; 0 if it does not wait
-	sourceDone bool          // nothing more is claimed
-	stopped    bool          // nothing more is started
+	sourceDone bool          // no more tasks are claimed
+	stopped    bool          // no more tasks are started
 	cut        bool          // running tasks are cut short
 	why        error         // the run's error
 	seq        uint64        // of the last item
@@ -86,7 +86,7 @@ func (b *board) read(spare []Event, m moment, fx *effects) page {
 	return p
 }
 
-// stop ends the run: running tasks are cut short with the cause, and the others are cancelled.
+// stop ends the run: running tasks are cut short with the cause, and the other tasks are cancelled.
 func (b *board) stop(why error, fx *effects) {
 	if b.why == nil {
 		b.why = why

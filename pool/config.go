@@ -21,8 +21,8 @@ type Config struct {
 	// Source is where the tasks come from.
 	Source Source
 
-	// Cost is the need of a task that names none. Defaults to 1 of the only
-	// resource of the Capacity, or of "slots" if it has several.
+	// Cost is the need of a task that names no cost. Defaults to 1 of the only resource of the
+	// Capacity, or of "slots" if it has several.
 	Cost capacity.Vector
 
 	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by name, up to

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// The errors of a pool. [Pool.Run] yields errors that end the run; the other errors are in the Err
-// of an [Event], or come from a [Lease].
+// A pool returns these errors. [Pool.Run] yields errors that end the run; the other errors are in
+// the Err of an [Event], or come from a [Lease].
 var (
 	// ErrConfig matches every error about a setting or a task that makes no sense.
 	ErrConfig = settings.ErrConfigOf("pool")

@@ -42,7 +42,7 @@ type Plan struct {
 type Observation struct {
 	Elapsed   time.Duration // since the run began
 	Size      int64         // the size now; with [MinOf], the applied one
-	InUse     int64         // the use of the resource, by others too
+	InUse     int64         // the use of the resource, also by other work
 	Backlog   Depth         // in the source and in the pool, without running tasks
 	Wanted    int64         // the first ready task's need of the resource
 	Running   int           // tasks of the pool that run
@@ -91,7 +91,7 @@ const (
 	Below      Code = 2 // the signal is below the low mark
 	Within     Code = 3 // the signal is between the marks
 	Unused     Code = 4 // a rise is due, but not all of the size can be used: another resource is short
-	Cooling    Code = 5 // a change is due, but the last one is too recent
+	Cooling    Code = 5 // a change is due, but the last change is too recent
 	AtBound    Code = 6 // a change is due, but the size is at its bound
 	Unknown    Code = 7 // there is no valid reading of the signal
 	LawDecided Code = 8 // a law decided

@@ -21,7 +21,7 @@ import (
 // A wanted queue is at a server or in a folder.
 type wanted struct {
 	handover.Queue
-	exists  bool        // it must exist; otherwise it is made if there is none
+	exists  bool        // it must exist; otherwise a missing queue is made
 	waiting func(error) // natspool.Config.Waiting, may be nil
 }
 

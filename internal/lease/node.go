@@ -57,7 +57,7 @@ type Write struct {
 // A Load is the need and the running work of a process, in slots.
 type Load struct {
 	Need, Running int
-	Report        *law.Report // of its law, another pointer for another report; nil without one that is newer than the last advice
+	Report        *law.Report // of its law, a new pointer for a new report; nil if none is newer than the last advice
 }
 
 // A Node is one process. Its methods are not safe for concurrent use. Times are durations since

@@ -19,10 +19,10 @@
 // it was last extended. JetStream counts deliveries, so [pool.Config].MaxAttempts works. A rejected
 // job goes to a stream of dead letters with its reason: see [Queue.DeadLetters].
 //
-// JetStream takes an acknowledgement of a delivery that is out of date. So a lease has a clock of
-// its own: when its time is over it is lost, whatever the
-// server would say. Between two processes a job can still run twice at once, if one is
-// stopped for longer than a lease and continues.
+// JetStream takes an acknowledgement of a delivery that is out of date. So a lease has its own
+// clock: when its time is over it is lost, even if the server would take an acknowledgement.
+// Between two processes a job can still run twice at once, if one is stopped for longer than a
+// lease and continues.
 //
 // # Sizes
 //

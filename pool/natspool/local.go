@@ -162,8 +162,8 @@ func (l *Local) serve() (err error) {
 	return err
 }
 
-// leastRoom is how much of a disk has to be free in MB. The server writes blocks of 4 MB anew when
-// it opens a stream, and crashes if it cannot.
+// leastRoom is the least free space of a disk, in MB. The server writes blocks of 4 MB anew when it
+// opens a stream, and crashes if it cannot.
 const leastRoom = 8
 
 func (l *Local) start() error {

@@ -45,7 +45,7 @@ const patience = time.Second
 // pause is the time from one try to the next while NATS cannot be reached.
 const pause = 200 * time.Millisecond
 
-// Claim implements [pool.Source]: it takes the jobs that are there, and waits for one if there
+// Claim implements [pool.Source]: it takes the jobs that are there, and waits for a job if there
 // are none.
 func (s *source) Claim(ctx context.Context, n int, handOn func(pool.Delivery)) error {
 	if ctx.Err() != nil {

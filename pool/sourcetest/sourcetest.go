@@ -15,7 +15,7 @@ import (
 
 // Config says how to test a source.
 type Config struct {
-	// Open returns a source that holds these tasks and that nothing else uses. Keys identify the
+	// Open returns a source that holds these tasks and that no other code uses. Keys identify the
 	// tasks. The source need not keep the Run of a task.
 	Open func(t *testing.T, tasks []pool.Task) pool.Source
 	// Leased is whether the source leases its tasks: then the leases are tested too.
@@ -77,7 +77,7 @@ func next(ctx context.Context, s pool.Source) (d pool.Delivery, err error) {
 	return d, err
 }
 
-// none demands that nothing can be claimed.
+// none demands that no task can be claimed.
 func (c Config) none(t *testing.T, s pool.Source) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
