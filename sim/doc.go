@@ -44,15 +44,14 @@
 //		]
 //	}
 //
-// [ParseScenario] reads such a file and refuses unknown fields. The command "weir sim" has
-// scenarios of its own, and draws systems that no law was tuned on.
+// [ParseScenario] reads such a file and refuses unknown fields. The command "weir sim" has built-in
+// scenarios, and draws systems that no law was tuned on.
 //
 // # Recorded requests
 //
-// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work
-// in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and
-// [EffectiveWorkers] scale the trace to the server: t.Faster(0.7*capacity/t.Offered()) has a load
-// of 0.7.
+// [TraceReader] reads a log with any columns into a [Trace], which replaces arrivals and work in a
+// scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and [EffectiveWorkers]
+// scale the trace to the server: t.Faster(0.7*capacity/t.Offered()) has a load of 0.7.
 //
 // # Time inside a server
 //

@@ -123,7 +123,7 @@ func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.noteLimit(e, e.attempts[slot].limiter)
 }
 
-// outcomes translates the ways in which work ends for a gate, which knows fewer.
+// outcomes translates the outcomes of work for a gate, which distinguishes fewer outcomes.
 var outcomes = [...]Outcome{
 	window.Success: Success, window.Late: Success,
 	window.Failure: Failure, window.Overloaded: Failure,

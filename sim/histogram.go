@@ -71,7 +71,7 @@ func (h *Histogram) Count() uint64 { return h.count }
 // Mean returns the exact mean of the latencies, 0 if the histogram is empty.
 func (h *Histogram) Mean() time.Duration { return h.sum / time.Duration(max(1, h.count)) }
 
-// Quantile returns the q-quantile of the latencies (q from 0 to 1), 0 if there are none.
+// Quantile returns the q-quantile of the latencies (q from 0 to 1), 0 without latencies.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	rank := mul(min(max(q, 0), 1), float64(h.count))
 	below := 0.0

@@ -15,14 +15,15 @@ type Limiter struct {
 	// Law controls the limit unless [Run] is given a law. Defaults to law.Fixed.
 	Law law.Law `json:"law,omitempty"`
 
-	// Min and Max bound the limit, which starts at Initial. Default to 1,
-	// 100000 and 20.
+	// Min and Max bound the limit, which starts at Initial. Min defaults to 1, Max to 100000 and
+	// Initial to 20.
 	Min     int `json:"min,omitempty" range:"[0,1e9]"`
 	Max     int `json:"max,omitempty" range:"[0,1e9]"`
 	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
 
 	// Interval is the time between decisions of the law. A decision needs at least MinSamples
-	// completions within the last Window. Default to 1 s, 20 and 10 s.
+	// completions within the last Window. Interval defaults to 1 s, MinSamples to 20 and Window to
+	// 10 s.
 	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
 	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
 	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
@@ -44,8 +45,8 @@ type Queue struct {
 	// Timeout is the longest wait. Defaults to 1 s.
 	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
 
-	// Adaptive serves the earliest deadline first, or the newest request first if the queue does
-	// not become shorter.
+	// Adaptive serves the earliest deadline first. Once requests wait for too long, it serves the
+	// newest request first.
 	Adaptive bool `json:"adaptive,omitempty"`
 }
 

@@ -9,7 +9,7 @@ import (
 
 // A Scenario describes a service, its clients, their load and the faults. [ParseScenario] reads a
 // scenario from JSON, with the field names of the tags; the file scenario.schema.json describes the
-// format. A field that has a default takes it for 0.
+// format. In a field with a default, 0 means the default.
 type Scenario struct {
 	// Name identifies the scenario.
 	Name string `json:"name"`

@@ -52,8 +52,8 @@ func (c Cache) file(scenario sim.Scenario, seed uint64) (path string, kept bool)
 	return filepath.Join(string(c), fmt.Sprintf("%x-%d.oracle", sha256.Sum256(text), seed)), true
 }
 
-// store writes the file under another name first, so that a concurrent reader finds all of it
-// or nothing.
+// store writes the file under another name first, so that a concurrent reader finds the whole file
+// or no file.
 func (c Cache) store(data []byte, path string) error {
 	if err := os.MkdirAll(string(c), 0o755); err != nil {
 		return err

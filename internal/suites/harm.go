@@ -14,10 +14,10 @@ import (
 // in time than without any limit or under a fixed limit of 20, whichever is better: see
 // [sim.Baseline].
 //
-// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2
-// to 50,000 requests per second. A phase lasts a hundred times the latency of an idle server, and
-// at least 5 s and 60 requests; the Start lasts 10 s or, if that is longer, 30 latencies. A system
-// has at most 200,000 requests: if it would have more, the start has less load and the phases are
+// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or no knee, and do 0.2 to
+// 50,000 requests per second. A phase lasts a hundred times the latency of an idle server, and at
+// least 5 s and 60 requests; the Start lasts 10 s or, if that is longer, 30 latencies. A system has
+// at most 200,000 requests: if it would have more, the start has less load and the phases are
 // shorter. Phases that would be shorter than 20 latencies have less load too.
 func Harm(seed uint64) sim.Scenario {
 	r := regimes[seed%uint64(len(regimes))]

@@ -38,8 +38,8 @@ func Named() []sim.Scenario { return load(named...) }
 
 // Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter starts
 // far above the service's capacity, in the midst of an overload. In "accept-slowdown" the work
-// becomes slower but there is room for all of it, so every refusal is false. The same holds in
-// "accept-fanout", where calls come in batches to a server without a concurrency bound. In
+// becomes slower but the server has room for all of it, so every refusal is false. The same holds
+// in "accept-fanout", where calls come in batches to a server without a concurrency bound. In
 // "accept-replicas" eight limiters that share an overloaded server start together.
 func Acceptance() []sim.Scenario { return load(acceptance...) }
 

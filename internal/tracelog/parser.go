@@ -18,7 +18,7 @@ type logParser struct {
 	first   string   // the first line of the log, which determines the format
 	table   table    // the log, cut into columns
 	names   []string // of the columns, if they have any
-	heading int      // the line of the names, 0 if the log has none
+	heading int      // the line of the names, 0 if no line has names
 	rows    int      // rows read, without a heading of names
 	least   int      // columns that a row needs
 

@@ -29,7 +29,7 @@ func (l *Pieces) Oldest() *Piece {
 	return &l.list[l.head]
 }
 
-// Push appends a piece. It is not older than the others.
+// Push appends a piece. It is not older than the other pieces.
 func (l *Pieces) Push(since int64, weight int32) {
 	if len(l.list) == cap(l.list) {
 		l.makeRoom()

@@ -35,8 +35,8 @@ const (
 	// work in flight varies that much by itself, and most if work takes long by chance. With a
 	// factor of 1.1 the 1.8 points would be 9.2 points.
 	noMore = 1.5
-	// hopeless bounds the wait for the last pieces of a cohort. After the end of as much work as
-	// this many cohorts have, the pieces that still run count with their age.
+	// hopeless bounds the wait for the last pieces of a cohort. Once the pieces of this many
+	// cohorts have ended, the pieces that still run count with their age.
 	hopeless = 8
 )
 

@@ -22,7 +22,7 @@ func (a area) x(v float64) float64 {
 // y returns the position of a value on the page, counted from the top.
 func (a area) y(v float64) float64 { return a.bottom() - a.height*v/a.YMax }
 
-// roundTicks returns round numbers from 0 to high, about as many as wanted.
+// roundTicks returns round numbers from 0 to high, about the wanted number of them.
 func roundTicks(high float64, wanted int) (ticks []float64) {
 	rough := high / float64(max(wanted, 2))
 	step := math.Pow(10, math.Ceil(math.Log10(rough)))

@@ -79,7 +79,7 @@ func share(results []result) string {
 	return fmt.Sprintf("%.1f%%", 100*float64(count(results, good))/float64(len(results)))
 }
 
-// latency writes a latency, and a dash for none.
+// latency writes a latency, or a dash if no answer came.
 func latency(d time.Duration) string {
 	switch {
 	case d <= 0:
