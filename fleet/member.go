@@ -46,7 +46,7 @@ type Snapshot struct {
 	Leased  bool   // false before the first lease, and after its end
 	Members int    // in the fleet when the last lease began; 0 before the first
 	Leader  string // ID of the member that allocates, as far as this member knows
-	Epoch   uint64 // the epoch of the leader's term
+	Epoch   uint64 // the number of the leader's term
 	Leads   bool   // this member allocates
 	Err     string // the last error of the store, empty while the store works
 }

@@ -20,7 +20,7 @@ import (
 type Config struct {
 	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores. A stream that
 	// exists is used as it is. Otherwise New makes the stream, on disk. It keeps each job until the
-	// job is acknowledged. Its jobs are messages to weir.jobs. and the name.
+	// job is acknowledged. Its jobs are messages with the subject weir.jobs. and the name.
 	Stream string
 
 	// Replicas is the number of servers that keep each stream which the queue makes: 1 to 5.
@@ -52,7 +52,7 @@ type Queue struct {
 // A Job is a message of the stream.
 type Job struct {
 	// ID names the job, also when it comes again from the dead letters. It is the Nats-Msg-Id of
-	// the message, or without one the number of the message in the stream.
+	// the first message, or without one the number of that message in the stream.
 	ID      string
 	Data    []byte      // as it was sent
 	Header  nats.Header // as it was sent; nil if there is none
@@ -116,8 +116,8 @@ func open(ctx context.Context, js jetstream.JetStream, c jetstream.StreamConfig)
 	return s, nil
 }
 
-// durable names the consumer that all processes of the queue share: a stream of this retention has
-// only one consumer.
+// durable names the consumer that all processes of the queue share: a stream that is a work queue
+// has only one consumer.
 const durable = "weir"
 
 // consume opens the consumer, and makes it if there is none.
