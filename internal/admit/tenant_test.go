@@ -199,32 +199,26 @@ func TestTenantsMove(t *testing.T) {
 }
 
 // Work of tenants that a lower number left out makes no share smaller: a tenant that is alone is
-// not above its own.
-func TestTenantsLeftOutHaveNoShare(t *testing.T) {
+// not above its share. A tenant with another place after the number has risen again counts once.
+func TestTenantsThatMoveMakeNoShareSmaller(t *testing.T) {
 	of := func(n int) admit.Settings {
 		return settings(3, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = n, 1 }))
 	}
-	r := newLawRig(t, law.Fixed{}, of(2), nil)
-	r.done(r.starts(ann, 1)[0], window.Ignore)
-	r.starts(bob, 2)
-	r.update(of(1), law.Fixed{})
-	r.starts(ann, 1)
-	want(t, reply.Waiting, r.join(from(ann)))
-	want(t, reply.QueueFull, r.join(from(ann)))
-}
-
-// A tenant that a lower number left out has another place when the number rises again. It counts
-// once: alone, it is not above its share.
-func TestTenantThatMovesCountsOnce(t *testing.T) {
-	of := func(n int) admit.Settings {
-		return settings(3, tenants(func(s *admit.Settings) { s.Tenants, s.QueueSize = n, 1 }))
+	for name, test := range map[string]struct {
+		alone uint16
+		rises bool
+	}{"left out": {ann, false}, "moves": {bob, true}} {
+		t.Run(name, func(t *testing.T) {
+			r := newLawRig(t, law.Fixed{}, of(2), nil)
+			r.done(r.starts(ann, 1)[0], window.Ignore)
+			r.starts(bob, 2)
+			r.update(of(1), law.Fixed{})
+			r.starts(test.alone, 1)
+			if test.rises {
+				r.update(of(2), law.Fixed{})
+			}
+			want(t, reply.Waiting, r.join(from(test.alone)))
+			want(t, reply.QueueFull, r.join(from(test.alone)))
+		})
 	}
-	r := newLawRig(t, law.Fixed{}, of(2), nil)
-	r.done(r.starts(ann, 1)[0], window.Ignore)
-	r.starts(bob, 2)
-	r.update(of(1), law.Fixed{})
-	r.starts(bob, 1)
-	r.update(of(2), law.Fixed{})
-	want(t, reply.Waiting, r.join(from(bob)))
-	want(t, reply.QueueFull, r.join(from(bob)))
 }

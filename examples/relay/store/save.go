@@ -85,11 +85,13 @@ func add(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 		switch {
 		case err != nil:
 			return 0, err
-		case newest != nil && bytes.Compare(newest, s[:]) < 0:
+		case newest == nil: // the first version
+		case bytes.Compare(newest, s[:]) < 0:
 			return Superseded, nil
-		}
-		if err := remove(tx, newest); err != nil {
-			return 0, err
+		default:
+			if err := remove(tx, newest); err != nil {
+				return 0, err
+			}
 		}
 		entries = append(entries, badger.NewEntry(address, s[:]))
 	}

@@ -137,8 +137,8 @@ var ofLibrary = []mutant{
 	{"a queue stands as soon as its oldest is above the target", "internal/queue/adaptive.go", "if !s.stands(now) && now-s.above < target {", "if false {", "TestBurstIsServedInOrder", "./internal/admit"},
 	{"a full queue does not stand", "internal/queue/adaptive.go", "a.lanes[w.Lane].noteShed(w, now)", "", "TestFullQueueStands", "./internal/admit"},
 	{"a queue that stood stands for ever", "internal/queue/adaptive.go", "now-s.shed < s.target", "s.target > 0", "TestQueueStandsNoMore", "./internal/admit"},
-	{"tenants that a lower number left out have shares", "internal/queue/tenant.go", "t.all[:min(len(t.all), 1+t.most)]", "t.all", "TestTenantsLeftOutHaveNoShare", "./internal/admit"},
-	{"a tenant that moved counts twice", "internal/queue/tenant.go", " && t.byHash[x.hash] == x", "", "TestTenantThatMovesCountsOnce", "./internal/admit"},
+	{"tenants that a lower number left out have shares", "internal/queue/tenant.go", "t.all[:min(len(t.all), 1+t.most)]", "t.all", "TestTenantsThatMoveMakeNoShareSmaller/left_out", "./internal/admit"},
+	{"a tenant that moved counts twice", "internal/queue/tenant.go", " && t.byHash[x.hash] == x", "", "TestTenantsThatMoveMakeNoShareSmaller/moves", "./internal/admit"},
 	{"one tenant too many has a share of its own", "internal/queue/tenant.go", "len(t.all) <= t.most", "true", "TestTenantsBeyondTheirNumberShareAShare", "./internal/admit"},
 	{"the slot goes to the tenant that runs most", "internal/queue/tenant.go", "x.running < least.running", "x.running > least.running", "TestTenantsAgainstModel", "./internal/check"},
 	{"of tenants that run as much the same is always served", "internal/queue/tenant.go", "x.started < least.started", "x.started > least.started", "TestTenantsTakeTurns", "./internal/admit"},
@@ -446,7 +446,7 @@ var ofLibrary = []mutant{
 	{"an import that stops keeps the bytes of its lines", "bulk/worker.go", "defer func() { p.hold.Release() }()", "", "TestImportsThatStopGiveTheirBytesBack", "./bulk"},
 
 	// The relay.
-	{"an older version replaces a newer one", "examples/relay/store/save.go", "newest != nil && bytes.Compare(newest, s[:]) < 0", "newest != nil && bytes.Compare(newest, s[:]) > 0", "TestSavesAtOnce", ""},
+	{"an older version replaces a newer one", "examples/relay/store/save.go", "bytes.Compare(newest, s[:]) < 0", "bytes.Compare(newest, s[:]) > 0", "TestSavesAtOnce", ""},
 	{"an event in two ranges is found twice", "examples/relay/store/cursor.go", "if c.begun && !c.last.before(s) {", "if c.begun && s.before(c.last) {", "TestEventInTwoRanges", ""},
 	{"a step looks into as many ranges as there are", "examples/relay/store/cursor.go", "keys -= read", "keys -= min(read, 1)", "TestStepsAreBounded", ""},
 	{"a range is not read further ahead than at first", "examples/relay/store/span.go", "s.window = min(2*s.window, mostAhead)", "_ = 0", "TestReadAhead", ""},
