@@ -61,7 +61,17 @@ func addressOf(e nostr.Event) string {
 	case 0, 3, 10002:
 		return fmt.Sprintf("%d:%s:", e.Kind, e.PubKey)
 	case 30023, 30024:
-		return fmt.Sprintf("%d:%s:%s", e.Kind, e.PubKey, e.Tags.GetD())
+		return fmt.Sprintf("%d:%s:%s", e.Kind, e.PubKey, valueOfD(e.Tags))
+	}
+	return ""
+}
+
+// valueOfD returns the value of the first "d" tag. A tag without a value counts as an empty one.
+func valueOfD(tags nostr.Tags) string {
+	for _, tag := range tags {
+		if tag[0] == "d" {
+			return strings.Join(tag[1:min(len(tag), 2)], "")
+		}
 	}
 	return ""
 }
