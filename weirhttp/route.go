@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"context"
 	"net/http"
+	"reflect"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
@@ -11,7 +12,7 @@ import (
 // ByRoute returns a function for [Limit] that gives each route of the mux its own compartment in
 // the set. The key is the pattern as it was registered, "GET /search/{term}", never the path that a
 // client asked for. A request that no pattern matches is exempt, because the mux refuses it faster
-// than any limiter.
+// than any limiter. So is a CONNECT that the mux redirects.
 //
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.ByRoute(mux, set)))
 //
@@ -25,12 +26,17 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) weir.Adm
 		panic(missing("ByRoute: set", aSet))
 	}
 	return func(r *http.Request) weir.Admitter {
-		if _, pattern := mux.Handler(r); pattern != "" {
-			return compartment{set, pattern}
+		h, pattern := mux.Handler(r)
+		if pattern == "" || r.Method == http.MethodConnect && reflect.TypeOf(h) == redirects {
+			return nil
 		}
-		return nil
+		return compartment{set, pattern}
 	}
 }
+
+// redirects is the type of the handler by which a mux redirects CONNECT /tree to /tree/. The mux
+// then names the path that the client asked for in place of a pattern.
+var redirects = reflect.TypeOf(http.RedirectHandler("/", http.StatusTemporaryRedirect))
 
 // aSet says where a set comes from. A caller that ignores the error of bulkhead.New has a nil set.
 const aSet = "one of bulkhead.New, whose error says why there is none"

@@ -53,6 +53,25 @@ func TestEachRouteHasItsCompartment(t *testing.T) {
 	}
 }
 
+// A mux names the path of the client, and no pattern, for a CONNECT that it redirects.
+func TestRedirectsMakeNoCompartment(t *testing.T) {
+	set := must.Have(bulkhead.New(bulkhead.Config{}))(t)
+	mux := http.NewServeMux()
+	mux.HandleFunc("/files/{id}/", func(http.ResponseWriter, *http.Request) {})
+	h := weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
+	for path, want := range map[string]int{"/files/invented": 307, "/files/other": 307, "/files/7/": 200} {
+		r := httptest.NewRequest(http.MethodGet, path, nil)
+		r.Method = http.MethodConnect
+		w := httptest.NewRecorder()
+		if h.ServeHTTP(w, r); w.Code != want {
+			t.Errorf("%s: status %d, want %d", path, w.Code, want)
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(set.Snapshot().ByKey)), []string{"/files/{id}/"}; !slices.Equal(got, want) {
+		t.Errorf("keys %q, want %q", got, want)
+	}
+}
+
 func ExampleByRoute() {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {})
