@@ -12,7 +12,7 @@ type checkCommand struct {
 
 // Run checks the file as the proxy would read it.
 func (c checkCommand) Run(s streams) error {
-	if _, err := config.Load(c.File); err != nil {
+	if _, _, err := config.Load(c.File); err != nil {
 		return usageError{err}
 	}
 	_, err := fmt.Fprintf(s.out, "%s is valid\n", c.File)

@@ -48,8 +48,7 @@ type limitFlags struct {
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
 	s = s.unwatched()
 	signal.Ignore(syscall.SIGPIPE) // a reader of the log that ends must not end the proxy
-	applied := c.contents()        // before it is read, so that a change while the proxy starts is seen
-	settings, read, err := c.settings(command)
+	settings, applied, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
 	}
@@ -60,7 +59,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 		return err
 	}
 	defer stopStore()
-	p, err := proxy.New(settings, proxy.Options{Log: log, Lines: lines, Read: read, Store: store})
+	p, err := proxy.New(settings, proxy.Options{Log: log, Lines: lines, Read: c.read(), Store: store})
 	if err != nil {
 		return usageError{c.named(err)}
 	}
@@ -73,25 +72,33 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 	return err
 }
 
-// settings returns the proxy's configuration, and a function that reads it again if it is in
-// a file.
-func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, read func() (*config.Config, error), err error) {
+// settings returns the proxy's configuration, and its text if it is in a file.
+func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, text []byte, err error) {
 	switch given := givenFlags(command); {
 	case c.Config != "" && len(given) > 1:
 		given = slices.DeleteFunc(given, func(flag string) bool { return flag == "--config" })
 		return nil, nil, fmt.Errorf("%s beside --config: want it in %s", strings.Join(given, ", "), c.Config)
 	case c.Config != "":
-		read = func() (*config.Config, error) { return config.Load(c.Config) }
-		settings, err = read()
-		return settings, read, err
+		return config.Load(c.Config)
 	case c.To == nil:
 		return nil, nil, errors.New("want --to=URL of the server to protect, or --config=FILE")
 	}
-	text, err := c.file()
+	text, err = c.file()
 	if err == nil {
 		settings, err = config.Parse("", text)
 	}
 	return settings, nil, c.named(err)
+}
+
+// read returns the function that reads the configuration again; nil without a file.
+func (c proxyCommand) read() func() (*config.Config, error) {
+	if c.Config == "" {
+		return nil
+	}
+	return func() (*config.Config, error) {
+		settings, _, err := config.Load(c.Config)
+		return settings, err
+	}
 }
 
 // givenFlags lists the flags of the command line.
@@ -176,6 +183,12 @@ func (c proxyCommand) contents() []byte {
 	return text
 }
 
+// isPipe reports whether a path names a pipe, which gives its text once and is then empty.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
+}
+
 // reloadOnChange reloads the file on SIGHUP and when it changes.
 func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applied []byte) (stop func()) {
 	if c.Config == "" {
@@ -185,6 +198,9 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applie
 	hangup := make(chan os.Signal, 1)
 	signal.Notify(hangup, syscall.SIGHUP)
 	look := time.NewTicker(lookEvery)
+	if isPipe(c.Config) {
+		look.Stop()
+	}
 	reload := func() { _ = p.Reload() } // which logs its result
 	go eachChange(ctx, hangup, look.C, applied, c.contents, reload)
 	return func() { signal.Stop(hangup); look.Stop(); cancel() }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -73,6 +75,22 @@ func TestNotify(t *testing.T) {
 	told("READY=1")
 	stop()
 	told("STOPPING=1")
+}
+
+// A shell gives a command the output of another as a pipe: weir proxy --config <(./render).
+func TestConfigurationFromAPipe(t *testing.T) {
+	from, to, err := os.Pipe()
+	must.Do(t, err)
+	defer from.Close()
+	must.Have(to.WriteString("listeners: [{address: '127.0.0.1:0'}]\nadmin: {address: none}\nupstreams: {api: {addresses: ['http://127.0.0.1:1']}}\n"))(t)
+	must.Do(t, to.Close())
+	path := fmt.Sprintf("/dev/fd/%d", from.Fd())
+	if !isPipe(path) || isPipe(os.Args[0]) || isPipe("/none") {
+		t.Error("isPipe: want it for the pipe alone")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	must.Do(t, run(ctx, []string{"proxy", "--config", path}, io.Discard, io.Discard))
 }
 
 // A named pipe that takes the place of the file ends no watch of it.

@@ -70,7 +70,7 @@ func TestFilesOfTheRepository(t *testing.T) {
 			t.Errorf("%s: %d files, %v", pattern, len(files), err)
 		}
 		for _, file := range files {
-			c, err := config.Load(file)
+			c, _, err := config.Load(file)
 			if (err == nil) != valid {
 				t.Errorf("%s: %v", file, err)
 			}
@@ -85,17 +85,17 @@ func TestFilesOfTheRepository(t *testing.T) {
 
 func TestLoad(t *testing.T) {
 	dir := t.TempDir()
-	_, err := config.Load(dir + "/none")
+	_, _, err := config.Load(dir + "/none")
 	refused(t, err, dir+"/none: no such file or directory: want a file with a configuration")
-	_, err = config.Load(dir)
+	_, _, err = config.Load(dir)
 	refused(t, err, dir+": is a directory: want a file with a configuration")
 	long := write(t, "long", string(make([]byte, 1<<20+5)))
-	_, err = config.Load(long)
+	_, _, err = config.Load(long)
 	refused(t, err, long+": has 1048577 bytes: want 1048576 at most")
 	locked := write(t, "locked", small)
 	must.Do(t, os.Chmod(locked, 0))
 	if _, err := os.ReadFile(locked); err != nil { // root can read it
-		_, err = config.Load(locked)
+		_, _, err = config.Load(locked)
 		refused(t, err, locked+": permission denied: want a file with a configuration")
 	}
 }
@@ -108,7 +108,7 @@ func TestLoadOfAPipe(t *testing.T) {
 	}
 	loaded := make(chan error, 1)
 	go func() {
-		_, err := config.Load(pipe)
+		_, _, err := config.Load(pipe)
 		loaded <- err
 	}()
 	var err error

@@ -10,13 +10,14 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// Load reads a configuration file: see [Parse].
-func Load(path string) (*Config, error) {
-	source, err := Read(path)
+// Load reads a configuration file, once, and returns its text, too: see [Parse].
+func Load(path string) (c *Config, source []byte, err error) {
+	source, err = Read(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
+		return nil, nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
 	}
-	return Parse(path, source)
+	c, err = Parse(path, source)
+	return c, source, err
 }
 
 // Read returns the text of a configuration file. Of a file that is too long it returns the
