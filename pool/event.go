@@ -75,12 +75,12 @@ func (e Event) String() string {
 }
 
 // Report sends a value as a [Progress] event of the task that runs under ctx. While the reader of
-// the events is too far behind, Report waits, but not after ctx has ended. Outside of a task it
-// does nothing.
+// the events is too far behind, Report waits, but not after ctx has ended. Outside of a task, and
+// once the task has returned, it does nothing.
 func Report(ctx context.Context, value any) {
 	ctx = cmp.Or(ctx, context.Background())
 	if it, ok := ctx.Value(itemKey{}).(*item); ok {
-		it.run.report(ctx, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()})
+		it.run.report(ctx, it, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()})
 	}
 }
 

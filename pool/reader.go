@@ -34,12 +34,12 @@ func (r *run) read(spare []Event) (p page) {
 	return p
 }
 
-// report adds an event of a running task once there is room.
-func (r *run) report(ctx context.Context, e Event) {
+// report adds an event of an item once there is room, while the item runs.
+func (r *run) report(ctx context.Context, it *item, e Event) {
 	for {
 		var space chan struct{}
 		r.update(func(b *board, m moment, fx *effects) {
-			if m.cut || b.offer(e, fx) { // a task that ignores its context cannot delay its end
+			if m.cut || !b.runs(it) || b.offer(e, fx) { // a task that ignores its context cannot delay its end
 				return
 			}
 			if r.space == nil {

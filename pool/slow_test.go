@@ -209,6 +209,22 @@ func TestReportWaitsForTheReader(t *testing.T) {
 	})
 }
 
+// TestReportAfterTheTask: a goroutine that a task has left behind reports nothing.
+func TestReportAfterTheTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, pool.Config{
+			Capacity: slots(2), Source: pool.Slice([]pool.Task{
+				{Key: "a", Run: func(ctx context.Context) (any, error) {
+					time.AfterFunc(time.Second, func() { pool.Report(ctx, "late") })
+					return nil, nil
+				}},
+				{Key: "b", Run: func(context.Context) (any, error) { time.Sleep(time.Minute); return nil, nil }},
+			}),
+		})
+		r.expect(t, "a done, b done", nil)
+	})
+}
+
 // TestReportWaitsForNoLease: a source that is slow to settle holds up starts, not reports.
 func TestReportWaitsForNoLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -67,6 +67,9 @@ func (b *board) book(it *item, g capacity.Grant, m moment) {
 	b.booked.add(it)
 }
 
+// runs reports whether a booked item has not ended.
+func (b *board) runs(it *item) bool { return it.index < len(b.running) && b.running[it.index] == it }
+
 // unbook removes an item from the running items.
 func (b *board) unbook(it *item) {
 	last := len(b.running) - 1
