@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pid"
@@ -61,7 +62,7 @@ func New(c Config) (*Throttle, error) {
 	return t, nil
 }
 
-// Acquire waits for the turn of an operation of the given cost, 1 or more in a unit of
+// Acquire waits for the turn of an operation of the given cost, 1 to 1,000,000,000 in a unit of
 // the caller's choice. Call it before the work, and give the permit back with Done, DoneWith
 // or Release. Before that, SetWeight may set the real cost, and corrects the tokens that the
 // pace has charged.
@@ -71,7 +72,7 @@ func New(c Config) (*Throttle, error) {
 // [weir.RefusedError], whose RetryAfter is at most 10 s. If ctx ends first the error
 // matches context.Cause(ctx). Acquire does not allocate unless it has to wait or refuse.
 func (t *Throttle) Acquire(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
-	if op > Write || cost < 1 {
+	if op > Write || cost < 1 || cost > settings.MaxSlots {
 		return weir.Permit{}, misuse(op, cost)
 	}
 	if t.conf.Off {
@@ -107,7 +108,7 @@ func misuse(op Op, cost int) error {
 	if op > Write {
 		return invalid("operation", op, "Read or Write")
 	}
-	return invalid("cost", cost, "1 or more")
+	return invalid("cost", cost, fmt.Sprintf("1 to %d", settings.MaxSlots))
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
