@@ -3,6 +3,7 @@ package load
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
@@ -49,7 +50,7 @@ func (c Config) feeds() (feeds []*feed, err error) {
 			return nil, settings.Invalid(ErrConfig, fmt.Sprintf("Sources[%d]", i), "nil", "a source")
 		}
 		f := &feed{source: s, name: s.Name(), interval: cmp.Or(c.Interval, usualInterval(s))}
-		f.maxAge = max(minMaxAge, maxAgeIntervals*f.interval)
+		f.maxAge = max(minMaxAge, maxAgeIntervals*min(f.interval, math.MaxInt64/maxAgeIntervals))
 		if names[f.name] {
 			return nil, fmt.Errorf("%w: Sources[%d] is named %q: want a name that no other source has", ErrConfig, i, f.name)
 		}

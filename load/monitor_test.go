@@ -157,6 +157,19 @@ func TestConfigIsChecked(t *testing.T) {
 	}
 }
 
+// A reading is valid for ten intervals, however long they are.
+func TestIntervalOfYears(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := &script{name: "a"}
+		a.answer(reading("a", 0.5, 1))
+		w := start(t, load.Config{Sources: []load.Source{a}, Interval: math.MaxInt64})
+		pass(time.Hour)
+		if l := w.Level(load.All); !l.Valid || l.Degraded {
+			t.Errorf("%+v, want a valid reading", l)
+		}
+	})
+}
+
 // TestHostileCallbacks: a source and a hook may call every method of the monitor, may panic and may
 // end their goroutine. The polls continue, and the errors are reported.
 func TestHostileCallbacks(t *testing.T) {
