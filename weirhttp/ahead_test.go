@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/must"
 	"github.com/weir-go/weir/weirhttp"
@@ -177,4 +178,26 @@ func TestRefusedStreamOfAHandlerThatAborts(t *testing.T) {
 	}
 	<-srv.ended
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
+}
+
+// The hook's first header counts, before the work and after it, as with any writer.
+func TestHookThatWritesTwoHeaders(t *testing.T) {
+	closed := fixed(t, 1)
+	closed.Close()
+	flushes := func(w http.ResponseWriter, _ *http.Request) { _ = http.NewResponseController(w).Flush() }
+	for name, gate := range map[string]weir.Admitter{"refused": closed, "refused as a stream": fixed(t, 1)} {
+		for first, hook := range map[int]func(http.ResponseWriter){
+			429: func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
+			200: func(w http.ResponseWriter) { _, _ = io.WriteString(w, "busy") },
+		} {
+			w := httptest.NewRecorder()
+			configured(t, gate, weirhttp.Config{Streams: closed, OnRefused: func(w http.ResponseWriter, _ *http.Request, _ error) {
+				hook(w)
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}}, flushes).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			if w.Code != first {
+				t.Errorf("%s: status %d, want %d", name, w.Code, first)
+			}
+		}
+	}
 }

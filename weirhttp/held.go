@@ -1,6 +1,7 @@
 package weirhttp
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"math"
@@ -120,10 +121,10 @@ func (h *held) refuse(err error) {
 	h.refused, h.body = err, nil
 	h.stop(err)
 	replace(h.Header(), h.before)
-	a := answer{ResponseWriter: h.ResponseWriter, status: http.StatusOK}
+	a := answer{ResponseWriter: h.ResponseWriter}
 	h.conf.answer(&a, h.req, err)
 	h.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
-	h.ResponseWriter.WriteHeader(a.status)
+	h.ResponseWriter.WriteHeader(cmp.Or(a.status, http.StatusOK))
 	_, _ = h.ResponseWriter.Write(a.body)
 	_ = http.NewResponseController(h.ResponseWriter).Flush()
 }
@@ -131,13 +132,14 @@ func (h *held) refuse(err error) {
 // An answer collects the response to a refusal, so that its length is known.
 type answer struct {
 	http.ResponseWriter
-	status int
+	status int // 0 until it is written
 	body   []byte
 }
 
-func (a *answer) WriteHeader(status int) { a.status = status }
+func (a *answer) WriteHeader(status int) { a.status = cmp.Or(a.status, status) }
 
 func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK) // does nothing after a first header
 	a.body = append(a.body, p...)
 	return len(p), nil
 }
