@@ -209,15 +209,23 @@ func TestStateWithoutAStore(t *testing.T) {
 	}
 	gone, stop := context.WithCancel(t.Context())
 	stop()
-	if _, err := fleet.LoadState(gone, silent{}, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v, want %v", err, context.Canceled)
+	for _, store := range []fleet.Store{silent{}, silent{ends: true}} {
+		if _, err := fleet.LoadState(gone, store, "a"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%+v: %v, want %v", store, err, context.Canceled)
+		}
 	}
 }
 
 // silent is a store that shows nothing.
-type silent struct{ fleet.Store }
+type silent struct {
+	fleet.Store
+	ends bool // the end of a context is no error
+}
 
-func (silent) Watch(ctx context.Context, _ string, _ func(fleet.Entry)) error {
+func (s silent) Watch(ctx context.Context, _ string, _ func(fleet.Entry)) error {
 	<-ctx.Done()
+	if s.ends {
+		return nil
+	}
 	return ctx.Err()
 }

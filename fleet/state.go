@@ -53,7 +53,7 @@ func LoadState(ctx context.Context, s Store, name string) (state []byte, err err
 	})
 	switch {
 	case !errors.Is(context.Cause(within), errRead):
-		return nil, err
+		return nil, cmp.Or(err, context.Cause(ctx))
 	case state == nil:
 		return nil, nil
 	}
