@@ -112,7 +112,7 @@ func (c Config) complete() (Config, error) {
 func (c Config) checkFiles(source io.Reader) error {
 	read := regular(source)
 	switch {
-	case isOf(read, c.Journal), isOf(read, c.Journal+nextSuffix):
+	case c.Journal != "" && (isOf(read, c.Journal) || isOf(read, c.Journal+nextSuffix)):
 		return settings.Invalid(ErrConfig, "Journal", strconv.Quote(c.Journal), "another file than the source")
 	case isOf(read, c.Rejects):
 		return settings.Invalid(ErrConfig, "Rejects", strconv.Quote(c.Rejects), "another file than the source")

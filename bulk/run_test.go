@@ -361,6 +361,17 @@ func TestSourceIsNotWrittenTo(t *testing.T) {
 	}
 }
 
+// Without a journal, no file replaces one.
+func TestSourceOfAnyName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must.Do(t, os.WriteFile(".next", []byte("a\n"), 0o600))
+	source := must.Have(os.Open(".next"))(t)
+	defer source.Close()
+	if end, err := Run(t.Context(), source, Config{Write: newStore().write}); err != nil || end.Lines != 1 {
+		t.Errorf("%d lines, %v", end.Lines, err)
+	}
+}
+
 // Other spellings of a path lead to the same file.
 func TestRejectsAreNotTheJournal(t *testing.T) {
 	folder := t.TempDir()
