@@ -49,9 +49,9 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	}
 	shared := settings.Limiter{Interval: p.Period, Window: l.Window, MinSamples: l.MinSamples}.Complete()
 	l.Window, l.MinSamples = shared.Window, shared.MinSamples
-	if l.Window < p.Period || l.MinSamples < 0 {
+	if l.Window < p.Period || l.MinSamples < 0 || l.MinSamples > settings.MaxSlots {
 		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: "+
-			"want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
+			"want at least Interval, and 0 (the default) to %d", ErrConfig, l.Window, l.MinSamples, settings.MaxSlots)
 	}
 	if p.Min < 1 {
 		return nil, fmt.Errorf("%w: ByLaw.Max is %d: want a resource of which there is any", ErrConfig, p.Max)

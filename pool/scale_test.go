@@ -83,7 +83,7 @@ func TestBadSettings(t *testing.T) {
 		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
 		{
 			with(pool.ByLaw{Window: 1}),
-			"ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more",
+			"ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) to 1000000000",
 		},
 	} {
 		_, err := pool.New(test.config)
