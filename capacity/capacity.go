@@ -47,23 +47,20 @@ func (r *resource) free() int64 { return r.limit - r.withheld - r.used }
 
 // New returns a capacity with the given limits: at least one limit, each with a name and 0 or more.
 // Other limits are an error that matches [ErrConfig].
-func New(limits Vector) (*Capacity, error) { return build(limits, nil) }
+func New(limits Vector) (*Capacity, error) { return build(limits, &tree{}, nil) }
 
 // Child returns a capacity whose grants also take their resources from c and its ancestors, as far
 // as these have them. The limits of all children may add up to more than the limit of c, which then
 // bounds all children together.
-func (c *Capacity) Child(limits Vector) (*Capacity, error) { return build(limits, c) }
+func (c *Capacity) Child(limits Vector) (*Capacity, error) { return build(limits, c.tree, c.path) }
 
-func build(limits Vector, parent *Capacity) (*Capacity, error) {
+// build returns a capacity below its ancestors, the nearest first.
+func build(limits Vector, t *tree, ancestors []*Capacity) (*Capacity, error) {
 	if len(limits) == 0 {
 		return nil, fmt.Errorf("%w: no resources: want at least one", ErrConfig)
 	}
-	c := &Capacity{tree: &tree{}}
-	c.path = []*Capacity{c}
-	if parent != nil {
-		c.tree = parent.tree
-		c.path = append(c.path, parent.path...)
-	}
+	c := &Capacity{tree: t}
+	c.path = append([]*Capacity{c}, ancestors...)
 	for _, name := range slices.Sorted(maps.Keys(limits)) {
 		if name == "" {
 			return nil, fmt.Errorf("%w: a resource has no name", ErrConfig)

@@ -23,6 +23,17 @@ func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *ca
 	return c, func(units int64) *capacity.Request { return must.Have(c.Request(capacity.Vector{"slots": units}))(t) }
 }
 
+// A parent that an error of New left nil must not make a capacity that nothing bounds.
+func TestChildOfNil(t *testing.T) {
+	var c *capacity.Capacity
+	defer func() {
+		if recover() == nil {
+			t.Error("nil has a child")
+		}
+	}()
+	_, _ = c.Child(capacity.Vector{"slots": 1})
+}
+
 func TestAllOrNothing(t *testing.T) {
 	c := must.Have(capacity.New(capacity.Vector{"slots": 6, "memory_mb": 1000}))(t)
 	request := must.Have(c.Request(capacity.Vector{"slots": 1, "memory_mb": 600}))(t)
