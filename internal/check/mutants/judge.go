@@ -1,112 +1,112 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
-	"slices"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
 )
 
-// patience is the time that a test may take, besides four times the usual time of the tests of its
-// package. It is more than the 20 s for which tests with servers wait for a condition, so that they
-// fail by themselves. A test that still hangs after that time is red as well.
-var patience = 25 * time.Second
+// patience is the time that a test may take, besides four times its usual time. Tests that wait for
+// a condition give up five seconds earlier (must.Happen), and fail by themselves. A test that still
+// hangs after that time is red as well.
+var patience = 10 * time.Second
 
 // judge tries all mutants and prints the verdict on each. A mutant that is not killed is tried a
 // second time, when nothing else runs: on a busy machine a test may fail late. A mutant that
 // survives the second trial is an error.
-func judge(w io.Writer, root string, list []mutant) error {
-	tmp, err := os.MkdirTemp("", "mutants")
+func judge(w io.Writer, list []mutant) error {
+	again, err := try(w, list, 8, "again ") // a test that fails often waits for a condition first
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	tests, err := build(tmp, root, list)
-	if err != nil {
-		return err
-	}
-	again := try(w, root, tests, list, 8, "again ") // a test that fails often waits for a condition first
-	failed := try(w, root, tests, again, 1, "FAIL  ")
+	failed, err := try(w, again, 1, "FAIL  ")
 	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-len(failed), len(again), len(failed))
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %d mutants were not killed", len(failed), len(list))
 	}
-	return nil
+	return err
 }
 
-// A trial is the result of the tests of a package without a mutant.
-type trial struct {
-	output string
-	took   time.Duration
-}
-
-// try tries mutants, at most atOnce at a time, and returns the mutants that are not killed. It runs
-// the tests of a package on the real code first: only a test that passes there proves anything when
-// it fails.
-func try(w io.Writer, root string, tests map[string]string, list []mutant, atOnce int, verdict string) (alive []mutant) {
-	named := map[string][]string{} // tests, by package
-	for _, m := range list {
-		test, _, _ := strings.Cut(m.test, "/")
-		named[m.pkg()] = append(named[m.pkg()], test)
+// try tries mutants, at most atOnce at a time, and returns the mutants that are not killed.
+func try(w io.Writer, list []mutant, atOnce int, verdict string) (alive []mutant, err error) {
+	tmp, err := os.MkdirTemp("", "mutants")
+	if err != nil || len(list) == 0 {
+		return nil, err
 	}
-	var mu sync.Mutex // guards w and the results
-	plain := map[string]trial{}
-	inTurns(atOnce, slices.Collect(maps.Keys(named)), func(pkg string) {
-		start := time.Now()
-		output, err := run(root, pkg, tests[pkg], strings.Join(named[pkg], "|"), "", time.Hour)
-		if err != nil && !strings.Contains(output, "--- FAIL: ") {
-			output = "" // it is red whatever the tests say
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		plain[pkg] = trial{output, time.Since(start)}
-	})
-	inTurns(atOnce, list, func(m mutant) {
-		err := m.kill(root, tests[m.pkg()], plain[m.pkg()])
-		mu.Lock()
-		defer mu.Unlock()
-		if err == nil {
-			fmt.Fprintf(w, "killed  %s\n", m)
-		} else {
-			fmt.Fprintf(w, "%s  %s: %v\n", verdict, m, err)
-			alive = append(alive, m)
-		}
-	})
-	return alive
-}
-
-// inTurns calls do with each element of a list, at most atOnce at a time.
-func inTurns[T any](atOnce int, list []T, do func(T)) {
+	defer os.RemoveAll(tmp)
+	if err := build(tmp, list, atOnce); err != nil {
+		return nil, err
+	}
+	var mu sync.Mutex // guards w and alive
 	turns := make(chan struct{}, atOnce)
 	var all sync.WaitGroup
-	for _, one := range list {
+	for _, m := range list {
 		turns <- struct{}{}
 		all.Go(func() {
-			do(one)
+			err := m.kill(tmp)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				fmt.Fprintf(w, "killed  %s\n", m)
+			} else {
+				fmt.Fprintf(w, "%s  %s: %v\n", verdict, m, err)
+				alive = append(alive, m)
+			}
 			<-turns
 		})
 	}
 	all.Wait()
+	return alive, nil
 }
 
-// kill runs the test with the mutant. The test must have run, too: a test that cannot start does
-// not kill a mutant.
-func (m mutant) kill(root, binary string, plain trial) error {
-	if !strings.Contains(plain.output, "--- PASS: "+m.test+" ") {
+// kill runs the test with the mutant. The test must have passed without: a test that is red anyway,
+// or cannot start, does not kill a mutant.
+func (m mutant) kill(tmp string) error {
+	dir, err := filepath.Abs(m.pkg())
+	if err != nil {
+		return err
+	}
+	plain, _ := os.ReadFile(filepath.Join(tmp, dir, "plain"))
+	passed := regexp.MustCompile(`--- PASS: ` + regexp.QuoteMeta(m.test) + ` \((.*)\)`).FindSubmatch(plain)
+	if passed == nil {
 		return fmt.Errorf("%s does not pass on the real code of %s, or is skipped", m.test, m.pkg())
 	}
-	_, err := run(root, m.pkg(), binary, m.test, m.name, 4*plain.took+patience)
-	switch exit := new(exec.ExitError); {
+	took, err := time.ParseDuration(string(passed[1]))
+	if err != nil {
+		return err
+	}
+	timeout := 4*took + patience
+	ctx, cancel := context.WithTimeout(context.Background(), 2*timeout) // if the binary does not end itself
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(tmp, dir, "tests"), "-test.paniconexit0", "-test.timeout="+timeout.String(), "-test.run="+pattern(m.test))
+	cmd.Dir = dir
+	cmd.Env = environment(m.name)
+	cmd.WaitDelay = time.Second // for processes that the test left behind
+	switch err, exit := cmd.Run(), new(exec.ExitError); {
 	case err == nil:
 		return errors.New("survived: no behaviour that this test checks depends on the changed code")
 	case !errors.As(err, &exit):
 		return fmt.Errorf("the test did not run to its end: %w", err)
 	}
 	return nil
+}
+
+// pattern matches the names of tests.
+func pattern(tests ...string) string {
+	return "^(" + strings.ReplaceAll(strings.Join(tests, "|"), "/", ")$/^(") + ")$"
+}
+
+// environment is that of the gate, with the mutant of that name active, or no mutant for "": long
+// tests run too, properties are tried ten times as often as usual, and a failure leaves no file in
+// the working tree and is not shrunk, which takes up to half a minute.
+func environment(active string) []string {
+	return append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s", atWork+"="+active)
 }

@@ -11,6 +11,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path"
@@ -22,31 +23,19 @@ import (
 type mutant struct {
 	name string // the fault, in a few words
 	file string // from the root of the repository
-	old  string // code that occurs once in the file, inside of a function
+	old  string // code that occurs once in the functions of the file
 	new  string // the code that replaces it
 	test string // the test that goes red, as in "TestX" or "TestX/case"
-	in   string // the package of the test, as in "./internal/check"; default: the package of the file
+	in   string // the folder of the test, as in "internal/check"; default: the folder of the file
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
 
 // pkg is the package of the test.
-func (m mutant) pkg() string {
-	if m.in != "" {
-		return m.in
-	}
-	return "./" + path.Dir(m.file)
-}
+func (m mutant) pkg() string { return "./" + cmp.Or(m.in, path.Dir(m.file)) }
 
 func main() {
-	list := chosen(os.Args[1:])
-	root, err := os.Getwd()
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("no mutant has one of %q in its name, or changes such a file", os.Args[1:])
-	} else if err == nil {
-		err = judge(os.Stdout, root, list)
-	}
-	if err != nil {
+	if err := judge(os.Stdout, chosen(os.Args[1:])); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
