@@ -15,7 +15,6 @@ type intake struct {
 	control  *http.ResponseController // of the client, nil unless the proxy reads the body
 	rest     io.Reader                // from the client, nil if there is none
 	length   int64                    // of the whole body, -1 if unknown
-	read     bool                     // the proxy has read some of the body, so the client received its 100 Continue
 	streams  bool                     // the rest is sent as it comes
 	trailer  http.Header
 	deadline *deadline // of an upload, nil for other requests
@@ -30,6 +29,7 @@ type intake struct {
 	filling  bool  // takeEarly reads into the buffer
 	resends  bool  // a transport may read the body again
 	last     *attempt
+	asked    bool  // a read of the body has returned, or the client has otherwise received its 100 Continue
 	begun    bool  // a transport has read some of the body
 	done     bool  // the client's body has been read to its end
 	failure  error // of the client's body
@@ -51,7 +51,7 @@ const (
 // put makes b the body of the request to the upstream. With resends, a transport can read a
 // complete body again from its beginning.
 func (b *intake) put(out *http.Request, resends bool) {
-	if b.read {
+	if b.isAsked() {
 		delete(out.Header, "Expect") // already answered
 	}
 	if b.length == 0 {
@@ -232,7 +232,7 @@ func (b *intake) failed() error {
 // Without it a reset of the connection would overtake the response.
 func (b *intake) drain() {
 	b.mu.Lock()
-	sends := b.read || b.begun || b.client.Header["Expect"] == nil
+	sends := b.asked || b.begun || b.client.Header["Expect"] == nil
 	b.mu.Unlock()
 	if !sends {
 		return
@@ -241,6 +241,19 @@ func (b *intake) drain() {
 	b.turn.Lock()
 	defer b.turn.Unlock()
 	_, _ = io.Copy(io.Discard, b.rest)
+}
+
+// isAsked reports whether the client has been asked for its body.
+func (b *intake) isAsked() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.asked
+}
+
+func (b *intake) setAsked() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.asked = true
 }
 
 // isUnfinished reports whether the proxy reads the client's body, and has not read it to its end.

@@ -69,7 +69,18 @@ func (x *exchange) Informed(status int, header textproto.MIMEHeader) error {
 	return nil
 }
 
+// inform sends an informational response. net/http sends an expected 100 Continue at an unknown
+// moment of the first read of the body. So that the two do not mix, inform delays that read, or
+// during it sends a 100 Continue itself, after which net/http sends no other.
 func (x *exchange) inform(status int, header http.Header) {
+	if b := &x.body; x.in.ProtoMajor == 1 && x.in.Header["Expect"] != nil && !b.isAsked() {
+		if b.turn.TryLock() {
+			defer b.turn.Unlock()
+		} else {
+			x.w.WriteHeader(http.StatusContinue)
+			b.setAsked()
+		}
+	}
 	dropOwn(header)
 	headers.RemoveHopByHop(header)
 	h := x.w.Header()

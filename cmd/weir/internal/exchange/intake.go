@@ -39,7 +39,7 @@ func (x *exchange) takeIn() (err error) {
 		b.streams = true // the upstream decides when the client may begin
 		return nil
 	}
-	b.read, b.most = true, int64(x.Request)
+	b.most = int64(x.Request)
 	if x.converses {
 		b.most++ // the end of a call that just fits follows its last byte
 		b.streams, err = x.takeEarly()
@@ -127,6 +127,7 @@ func (b *intake) filled(n int, err error) error {
 // last byte, so a body of known length ends before. came returns nil at the end, and errNotTaken if
 // no transport takes more of the body. The lock is held, if other goroutines use the body.
 func (b *intake) came(err error) error {
+	b.asked = true
 	switch {
 	case errors.Is(err, io.EOF), b.kept() == b.length:
 		b.done = true

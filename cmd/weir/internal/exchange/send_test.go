@@ -10,6 +10,7 @@ import (
 	"net/textproto"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -66,6 +67,41 @@ func TestInformationalResponses(t *testing.T) {
 	if res.Header["Link"] != nil || res.Header["X-Hop"] != nil || len(res.Header["X-Request-Id"]) != 1 {
 		t.Errorf("the response has %v", res.Header)
 	}
+}
+
+// The server writes a 100 Continue while the body is read for the first time, which must not mix
+// with an informational response. Here that read is held before it reaches the server.
+func TestInformationalResponsesBesideA100Continue(t *testing.T) {
+	hinted, reading, release := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		<-hinted
+		w.WriteHeader(http.StatusContinue)
+		<-reading
+		w.WriteHeader(http.StatusProcessing)
+		w.WriteHeader(http.StatusTeapot)
+	}, func(_ *config.Config, rc *config.Route) { rc.Body = bodyStreams })
+	rg.wrap = func(r *http.Request) io.ReadCloser {
+		return heldBody{r.Body, sync.OnceFunc(func() { close(reading); <-release })}
+	}
+	defer close(release)
+	_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n")
+	rg.answer(answers, http.StatusEarlyHints)
+	close(hinted)
+	for _, status := range []int{http.StatusContinue, http.StatusProcessing, http.StatusTeapot} {
+		rg.answer(answers, status)
+	}
+}
+
+// heldBody holds its first read.
+type heldBody struct {
+	io.ReadCloser
+	hold func()
+}
+
+func (b heldBody) Read(p []byte) (int, error) {
+	b.hold()
+	return b.ReadCloser.Read(p)
 }
 
 // Trailers reach the client, announced or not. One of HTTP/1.0 has the length, by which it sees
