@@ -78,6 +78,15 @@ func (unsureStream) Consumer(context.Context, string) (jetstream.Consumer, error
 	return nil, nats.ErrTimeout
 }
 
+func TestSourceOfNil(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("a source that makes no tasks")
+		}
+	}()
+	new(natspool.Queue).Source(nil)
+}
+
 // A consumer that exists keeps its lease, whoever opens the queue next, such as weir jobs. One that
 // cannot be asked for it is not changed.
 func TestConsumerKeepsItsLease(t *testing.T) {

@@ -18,13 +18,18 @@ import (
 
 // Source returns the queue as the source of a pool. The function makes a task of each job. A task
 // without a Key gets the job's number in the stream as its Key. A panic of the function rejects the
-// job.
+// job. Source panics if the function is nil, because that would reject all jobs.
 //
 // The source never ends. While NATS cannot be reached it waits, and [Config].Waiting hears of it.
 // A stream or consumer that was deleted ends the run.
 //
 // Its backlog is an estimate: jobs that wait to be delivered again are not in it.
-func (q *Queue) Source(task func(Job) pool.Task) pool.Source { return &source{Queue: q, task: task} }
+func (q *Queue) Source(task func(Job) pool.Task) pool.Source {
+	if task == nil {
+		panic("natspool: Source: task is nil: want a function that makes a task of a job")
+	}
+	return &source{Queue: q, task: task}
+}
 
 type source struct {
 	*Queue
