@@ -60,7 +60,7 @@ func (c *Controller) Update(measurement float64, dt time.Duration) float64 {
 	if next.Output != sum && c.conf.Ki > 0 {
 		next.I += product(next.Output-sum, share(step, c.conf.tracking()))
 	}
-	if !finite(sum) {
+	if !finite(sum) || !finite(next.I) {
 		return c.state.Output
 	}
 	c.state, c.err, c.slope, c.seeded = next, err, slope, true
@@ -134,6 +134,9 @@ func (c *Controller) Retune(conf Config) error {
 	c.state.P = product(conf.Kp, c.err)
 	c.state.D = c.brake(c.slope)
 	c.state.I = before - c.state.P - c.state.D
+	if !finite(c.state.I) { // a huge gain: without the last sample, later gains count again
+		c.Reset(c.state.Output)
+	}
 	return nil
 }
 

@@ -152,6 +152,22 @@ func TestRetuneMovesTheTerms(t *testing.T) {
 	near(t, "sum of the terms", s.P+s.I+s.D, before.Output)
 }
 
+// A gain that is too large for the last sample must not outlast its settings.
+func TestRetuneWithHugeGains(t *testing.T) {
+	conf := pid.Config{Kp: 1, Kd: 1, Setpoint: 1, Min: -1, Max: 1}
+	c := start(t, conf)
+	c.Update(0.5, time.Second)
+	before := c.Update(100, time.Second)
+	must.Do(t, c.Retune(pid.Config{Kp: math.MaxFloat64, Kd: math.MaxFloat64, Min: -1, Max: 1}))
+	if s := c.Snapshot(); s.Output != before || math.IsNaN(s.P+s.I+s.D) {
+		t.Errorf("%+v, want an output of %v", s, before)
+	}
+	must.Do(t, c.Retune(conf))
+	if out := c.Update(0.5, time.Second); out == before {
+		t.Errorf("it stays at %v", out)
+	}
+}
+
 func TestStartsWithinItsLimits(t *testing.T) {
 	c := start(t, pid.Config{Min: 2, Max: 3})
 	if got, want := c.Snapshot(), (pid.Snapshot{I: 2, Output: 2}); got != want {
