@@ -20,6 +20,8 @@ type Vector map[string]int64
 // It has no goroutine. Make one with [New], [NewQuota] or [Capacity.Child]; the
 // zero Capacity is not usable.
 type Capacity struct {
+	_ [0]sync.Mutex // lets go vet report copies, which would share resources and not grants
+
 	*tree
 	path      []*Capacity // this capacity, its parent, and so on
 	resources []resource  // by name

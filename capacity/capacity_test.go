@@ -5,6 +5,7 @@ import (
 	"flag"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"runtime"
 	"strings"
 	"sync"
@@ -21,6 +22,14 @@ func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *ca
 	t.Helper()
 	c := must.Have(capacity.New(capacity.Vector{"slots": limit}))(t)
 	return c, func(units int64) *capacity.Request { return must.Have(c.Request(capacity.Vector{"slots": units}))(t) }
+}
+
+// go vet reports copies of a type that has a lock.
+func TestCopiesAreReported(t *testing.T) {
+	held := reflect.TypeFor[capacity.Capacity]().Field(0).Type
+	if held.Kind() != reflect.Array || !reflect.PointerTo(held.Elem()).Implements(reflect.TypeFor[sync.Locker]()) {
+		t.Errorf("%v is no lock", held)
+	}
 }
 
 // A parent that an error of New left nil must not make a capacity that nothing bounds.
