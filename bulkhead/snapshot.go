@@ -26,8 +26,8 @@ type Snapshot struct {
 	ByKey map[string]weir.Snapshot `json:"by_key"`
 }
 
-// Snapshot returns the set's state now. Reading changes nothing. It takes a few microseconds for
-// each key, and holds up work for a small part of a microsecond.
+// Snapshot returns the set's state now. Reading changes nothing. For each key it takes a few
+// microseconds, and holds up work for a small part of a microsecond.
 func (s *Set) Snapshot() Snapshot {
 	snap, compartments, present := s.survey()
 	snap.ByKey = make(map[string]weir.Snapshot, present)
