@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -175,7 +176,7 @@ func TestBadPlans(t *testing.T) {
 		pool.MinOf{noSizer{}},
 		pool.MinOf{nil},
 		pool.ByLaw{Law: noController{}},
-		pool.ByLaw{MinSamples: 1<<32 + 1}, // does not fit 32 bits
+		pool.ByLaw{MinSamples: math.MaxInt}, // does not fit 32 bits
 		pool.ByLaw{Law: hostileLaw(func() { panic("new") })},
 	}
 	for _, plan := range []pool.Plan{
