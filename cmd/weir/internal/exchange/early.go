@@ -86,6 +86,10 @@ func (x *exchange) inform(status int, header http.Header) {
 	h := x.w.Header()
 	own := maps.Clone(h)
 	addAll(h, header)
+	// With this name, which it does not send, net/http sends a copy of the map by HTTP/2. It could
+	// read the map itself even after a reset of the request, which ends WriteHeader
+	// (golang/go#67940).
+	h["Transfer-Encoding"] = nil
 	x.w.WriteHeader(status)
 	clear(h)
 	maps.Copy(h, own)

@@ -3,7 +3,10 @@ package proxy
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,4 +48,29 @@ routes: [{path: /begun}, {grpc: a.B/*}]`, upstream))
 			}
 		})
 	}
+}
+
+// net/http may still read the header map of an informational response after the client has reset
+// its request. A change of that map would end the process; the race detector sees it every time.
+func TestResetBesideInformationalResponses(t *testing.T) {
+	hinted, leave := make(chan struct{}), make(chan struct{})
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Link", strings.Repeat("x", 60_000))
+		for range 100 { // more than the buffers of a connection take
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+		w.Header().Del("Link")
+		close(hinted)
+		<-leave
+	}))
+	t.Cleanup(upstream.Close)
+	defer close(leave)
+	p := start(t, file(upstream.URL, "routes: [{client_leaves: cancel}]"))
+	conn := must.Have(net.Dial("tcp", p.address))(t)
+	defer conn.Close()
+	const get = "\x82\x86\x84\x41\x01h"
+	must.Have(io.WriteString(conn, preface+frame(settings, 0, 0, "")+frame(headers, endStream|endHeaders, 1, get)))(t)
+	<-hinted
+	must.Have(io.WriteString(conn, frame(reset, 0, 1, "\x00\x00\x00\x08")))(t)
+	must.Happen(t, "the request has ended", func() bool { return p.Requests() == 1 })
 }
