@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"context"
 	"errors"
 	"io"
 	"maps"
@@ -35,6 +36,7 @@ func (x *exchange) takeIn() (err error) {
 	// Without full duplex the server would wait for a read of the body before it writes a header.
 	b.control = http.NewResponseController(x.w)
 	_ = b.control.EnableFullDuplex()
+	defer x.readUntilTheEnd()()
 	if x.converses && r.Header["Expect"] != nil {
 		b.streams = true // the upstream decides when the client may begin
 		return nil
@@ -50,6 +52,21 @@ func (x *exchange) takeIn() (err error) {
 		x.settleLength()
 	}
 	return err
+}
+
+// readUntilTheEnd ends the read of the client's body when the proxy ends. Call stop before the
+// handler returns, because interrupt uses the writer.
+func (x *exchange) readUntilTheEnd() (stop func()) {
+	interrupted := make(chan struct{})
+	cancel := context.AfterFunc(x.shared.life, func() {
+		defer close(interrupted)
+		x.interrupt()
+	})
+	return func() {
+		if !cancel() {
+			<-interrupted
+		}
+	}
 }
 
 // settleLength sets the length of a body that has been read whole. Trailers need chunks, and a

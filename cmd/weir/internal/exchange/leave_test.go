@@ -2,7 +2,9 @@ package exchange
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -183,6 +185,18 @@ func TestProxyThatEndsCutsRequests(t *testing.T) {
 	}
 	close(up.release)
 	rg.taught(limittest.Taught{Ignored: 1})
+}
+
+func TestProxyThatEndsReadsNoBodies(t *testing.T) {
+	for name, size := range map[string]int{"in memory": 1000, "in a file": 1_000_000} {
+		t.Run(name, func(t *testing.T) {
+			rg := newRig(t, 1, false, echo, nil)
+			_, answers := rg.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat("x", size/2)))
+			rg.until("its body is read", func() bool { return rg.shared.Counts().Memory > 0 })
+			rg.end()
+			rg.answer(answers, http.StatusServiceUnavailable)
+		})
+	}
 }
 
 // A proxy that stops does not wait for requests whose clients have left, and answers the

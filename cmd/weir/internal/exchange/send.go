@@ -139,11 +139,11 @@ func (x *exchange) outgoing() (*http.Request, error) {
 // headersOfClient is the number of headers that a client.Identity adds at most.
 const headersOfClient = 12
 
-// cause returns the reason for the early end of the request to the upstream, or nil. The server of
-// a call may end the call at its deadline before the timer does.
+// cause returns the reason for the early end of the request, or nil. The server of a call may end
+// the call at its deadline before the timer does.
 func (x *exchange) cause() error {
 	if x.ctx == nil {
-		return nil
+		return context.Cause(x.shared.life)
 	}
 	if !x.until.IsZero() && !time.Now().Before(x.until) {
 		x.cancel(errClientLeft)
