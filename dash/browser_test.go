@@ -69,7 +69,7 @@ func TestDashboardInABrowser(t *testing.T) {
 
 	tab.Look(t, 1280, 900, "light")
 	tab.Open(t, "http://"+at+"/")
-	tab.Inspect(t, "the form", true)
+	tab.Inspect(t, "the form", "html")
 	tab.Errors() // Chromium complains about the status 401
 	tab.Follow(t, `location.hash = '%'; document.querySelector('input').value = '`+token+`'; document.querySelector('form').submit()`)
 	tab.Wait(t, `document.getElementById('connection')?.textContent === 'Live'`)
@@ -135,7 +135,7 @@ func TestDashboardInABrowser(t *testing.T) {
 	// The connection is lost, and comes back.
 	stop()
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Connection lost')`)
-	tab.Inspect(t, "lost", true)
+	tab.Inspect(t, "lost", "html")
 	tab.Keep(t, *screenshots, "dash-lost")
 	serve(t, at, newDash(t, config))
 	tab.Wait(t, `document.getElementById('connection').textContent === 'Live' && document.getElementById('name').textContent === 'search'`)
@@ -182,7 +182,7 @@ func TestRecordingInABrowser(t *testing.T) {
 	tab.Wait(t, `performance.now() > 8000`)
 	tab.Wait(t, `document.getElementById('connection').textContent.startsWith('Recording from ')`)
 	tab.Wait(t, `document.body.innerText.includes('The law at the end: p95 above target')`)
-	tab.Inspect(t, "a recording", true)
+	tab.Inspect(t, "a recording", "html")
 	tab.Keep(t, *screenshots, "dash-recording")
 	tab.Silent(t, "the page")
 }

@@ -32,23 +32,25 @@ type violation struct {
 }
 
 // Inspect checks the guarantees of every page in the tab: no horizontal scrolling, and no
-// accessibility barrier that axe finds.
-func (tab *Tab) Inspect(t testing.TB, what string, axe bool) {
+// accessibility barrier that axe finds. It looks at the whole page for "html", and nowhere for "".
+func (tab *Tab) Inspect(t testing.TB, what, selector string) {
 	t.Helper()
 	var wide struct{ Page, Window int }
 	tab.Eval(t, "({Page: document.documentElement.scrollWidth, Window: window.innerWidth})", &wide)
 	if wide.Page > wide.Window {
 		t.Errorf("%s: is %d px wide in a window of %d", what, wide.Page, wide.Window)
 	}
-	if !axe {
+	if selector == "" {
 		return
 	}
 	var loaded bool
 	if tab.Eval(t, "'axe' in window", &loaded); !loaded {
-		tab.Eval(t, axeScript(t), nil)
+		axe := axeScript(t)
+		tab.Eval(t, axe, nil)
+		tab.Prepare(t, axe) // the browser keeps it compiled for the next page
 	}
 	var violations []violation
-	tab.Eval(t, "axe.run(document, {resultTypes: ['violations']}).then(r => r.violations.map(v => ({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))", &violations)
+	tab.Eval(t, fmt.Sprintf("axe.run(%q, {resultTypes: ['violations']}).then(r => r.violations.map(v => ({ID: v.id, Help: v.help, Nodes: v.nodes.map(n => ({HTML: n.html, FailureSummary: n.failureSummary}))})))", selector), &violations)
 	for _, v := range violations {
 		t.Errorf("%s: %s: %s, at %d places, the first: %s\n%s", what, v.ID, v.Help, len(v.Nodes), v.Nodes[0].HTML, v.Nodes[0].FailureSummary)
 	}
@@ -63,7 +65,7 @@ func (tab *Tab) Views(t testing.TB, name string, height int, ready, folder strin
 			what := fmt.Sprintf("%s-%d-%s", name, width, scheme)
 			tab.Look(t, width, height, scheme)
 			tab.Wait(t, ready)
-			tab.Inspect(t, what, true)
+			tab.Inspect(t, what, "html")
 			tab.Keep(t, folder, what)
 		}
 	}

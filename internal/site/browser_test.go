@@ -111,14 +111,19 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// inspect checks the page of a tab as on a laptop, and then as on a phone.
+// inspect checks the page of a tab as on a laptop, and then as on a phone. The pages that are shown
+// have the barriers that others have around their text.
 func inspect(t *testing.T, tab *chromium.Tab, path string) {
 	t.Helper()
-	tab.Inspect(t, path, true)
+	text := "main"
+	if slices.Contains(shown, path) {
+		text = "html"
+	}
+	tab.Inspect(t, path, text)
 	noneHidden(t, tab, path)
 	tab.Look(t, widths[0], 800, "light")
 	what := fmt.Sprintf("%s at %d px", path, widths[0])
-	tab.Inspect(t, what, false)
+	tab.Inspect(t, what, "")
 	noneHidden(t, tab, what)
 	tab.Silent(t, path)
 }
@@ -183,11 +188,11 @@ func TestPagesInBothSchemes(t *testing.T) {
 				tab.Keep(t, *screenshots, fmt.Sprintf("%s-%d-%s", name, width, scheme))
 			}
 			if scheme == "dark" { // TestPagesInABrowser inspects the light one
-				tab.Inspect(t, path+", dark", true)
+				tab.Inspect(t, path+", dark", "html")
 			}
 			tab.Look(t, widths[0], 900, scheme)
 			tab.Eval(t, "document.querySelector('nav.narrow details').open = true", nil)
-			tab.Inspect(t, path+", "+scheme+", with the contents open", true)
+			tab.Inspect(t, path+", "+scheme+", with the contents open", "html")
 		}
 	}
 }
@@ -210,7 +215,7 @@ func TestSearchAndCopy(t *testing.T) {
 			t.Errorf("%q finds %.5q, want %s among the first three", query, found, want)
 		}
 	}
-	tab.Inspect(t, "with results", true)
+	tab.Inspect(t, "with results", "html")
 	tab.Press(t, "Escape")
 	tab.Wait(t, "document.getElementById('site-results').hidden")
 

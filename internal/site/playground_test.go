@@ -19,12 +19,12 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Look(t, 1280, 1800, "light")
 	tab.Open(t, address)
 	tab.Wait(t, "document.querySelectorAll('#scenario option').length > 20 && !worker")
-	tab.Inspect(t, "before a run", true)
+	tab.Inspect(t, "before a run", "html")
 	tab.Keep(t, *screenshots, "playground-begin")
 	tab.Eval(t, "document.getElementById('run').click()", nil)
 	tab.Wait(t, "answer && !busy && plots.length === 4")
 	tab.Keep(t, *screenshots, "playground")
-	tab.Inspect(t, "your system", true)
+	tab.Inspect(t, "your system", "html")
 	for _, scenario := range suites.Named()[:10] {
 		tab.Eval(t, fmt.Sprintf("location.hash = %q", scenario.Name), nil)
 		tab.Wait(t, fmt.Sprintf("!busy && answer.name === %q && plots.length === 4", scenario.Name))
@@ -58,7 +58,7 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	t.Log(state)
 	tab.Look(t, 360, 1800, "dark")
 	tab.Wait(t, "plots[0].width === document.getElementById('charts').clientWidth")
-	tab.Inspect(t, "your system at 360 px", true)
+	tab.Inspect(t, "your system at 360 px", "html")
 	tab.Keep(t, *screenshots, "playground-360")
 	tab.Silent(t, "the page")
 }
