@@ -15,8 +15,8 @@ type Limiter struct {
 	// Law controls the limit unless [Run] is given a law. Defaults to law.Fixed.
 	Law law.Law `json:"law,omitempty"`
 
-	// Min and Max bound the limit, which starts at Initial. Min defaults to 1, Max to 100000 and
-	// Initial to 20.
+	// Min and Max bound the limit, which starts at Initial. Min defaults to 1, and Max to 100000.
+	// Initial defaults to 4 with law.Setpoint, to 20 with other laws, or to the nearer bound.
 	Min     int `json:"min,omitempty" range:"[0,1e9]"`
 	Max     int `json:"max,omitempty" range:"[0,1e9]"`
 	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
