@@ -25,7 +25,9 @@ type side struct {
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // the sum of their waits, in nanoseconds
 
-	pacer pacer // guarded by Throttle.mu
+	// These are guarded by Throttle.mu.
+	pacer pacer
+	told  uint64 // the largest Cost of a snapshot
 }
 
 // measured is the window of latencies for the laws. With a Concurrency the limiter has the window
@@ -134,7 +136,8 @@ func (s *side) snapshot() SideSnapshot {
 		state.MaxInFlight = snap.Limit
 	}
 	state.PID = p.laws.terms(state.Degraded)
-	state.Rate, state.Cost, state.Limiter = p.flow, cost, snap
+	s.told = max(s.told, cost)
+	state.Rate, state.Cost, state.Limiter = p.flow, s.told, snap
 	state.Throttled, state.ThrottleTime = s.throttled.Load(), time.Duration(s.throttleTime.Load())
 	return state
 }

@@ -77,6 +77,25 @@ func TestCostWhileItIsCorrected(t *testing.T) {
 	}
 }
 
+// A counter that falls counts as a restart in monitoring systems, and its total a second time.
+func TestCostNeverFalls(t *testing.T) {
+	th := throttled(t, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LoadPID{}}}})
+	first := must.Have(th.Acquire(t.Context(), throttle.Write, 10))(t)
+	for _, c := range []struct {
+		do   func()
+		want uint64
+	}{
+		{func() {}, 10},
+		{func() { must.Do(t, first.SetWeight(1)) }, 10},
+		{func() { must.Have(th.Acquire(t.Context(), throttle.Write, 9))(t) }, 10},
+		{func() { must.Have(th.Acquire(t.Context(), throttle.Write, 2))(t) }, 12},
+	} {
+		if c.do(); th.Snapshot().Writes.Cost != c.want {
+			t.Errorf("a cost of %d, want %d", th.Snapshot().Writes.Cost, c.want)
+		}
+	}
+}
+
 func TestThrottledIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := loaded(t, 5, throttle.Config{Writes: throttle.Side{Queue: weir.Queue{Timeout: time.Hour}}})

@@ -221,7 +221,7 @@ type SideSnapshot struct {
 	PID pid.Snapshot
 
 	Rate         float64       // cost admitted per second, over about a second
-	Cost         uint64        // cost admitted
+	Cost         uint64        // cost admitted, as corrected; it never falls, but stays until later cost makes up for a correction
 	Throttled    uint64        // operations that waited and then started; Limiter counts the operations that left or were refused
 	ThrottleTime time.Duration // the sum of the waits of these operations
 	Limiter      weir.Snapshot // latencies, work in flight, the queue, waiters that left, refusals by reason
