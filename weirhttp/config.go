@@ -14,8 +14,10 @@ type Config struct {
 	// OnRefused, if set, writes the response to a refused request, status included, in place of the
 	// line of plain text. Answer 429 where the limit is a caller's own quota and not the server's
 	// capacity. The header already has Retry-After, Cache-Control and [RefusedHeader].
-	// OnRefused is called concurrently. The error matches [weir.ErrRefused], or the cause of the
-	// request's context where a deadline of the server's own passed in the queue.
+	// It also answers where a response finds no slot of Streams: the header then has Cache-Control
+	// only, because the work was done. OnRefused is called concurrently. The error matches
+	// [weir.ErrRefused], or the cause of the request's context where a deadline of the server's own
+	// passed in the queue.
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
 
 	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is
