@@ -329,7 +329,7 @@ func TestNames(t *testing.T) {
 		weir.FIFO: "fifo", weir.Adaptive: "adaptive", weir.Discipline(7): "Discipline(7)",
 		weir.LimitChanged: "limit changed", weir.LawReplaced: "law replaced", weir.Refused: "refused",
 		weir.WouldRefuse: "would refuse", weir.Kind(99): "Kind(99)",
-		weir.Event{Limiter: "a", Kind: 99}: "a: Kind(99)", weir.Reason(99): "Verdict(99)",
+		weir.Event{Limiter: "a", Kind: 99}: "a: Kind(99)", weir.Reason(99): "Reason(99)", weir.Reason(0): "Reason(0)",
 	} {
 		if got := value.String(); got != want {
 			t.Errorf("%q: want %q", got, want)

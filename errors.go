@@ -100,7 +100,12 @@ func Reasons() []Reason {
 }
 
 // String returns the reason in words, such as "queue full".
-func (r Reason) String() string { return reply.Verdict(r).String() }
+func (r Reason) String() string {
+	if v := reply.Verdict(r); v.Refused() {
+		return v.String()
+	}
+	return fmt.Sprintf("Reason(%d)", uint8(r))
+}
 
 // MarshalText renders the reason as String does.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
