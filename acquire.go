@@ -23,7 +23,7 @@ func (l *Limiter) Acquire(ctx context.Context) (Permit, error) {
 // AcquireN is Acquire for work that takes weight slots instead of one. Work that is heavier than
 // the current limit runs alone, once no other work runs, because the law may raise the limit only
 // after work has run. A weight above [Config].Max, or above a limit of [law.Fixed], is refused with
-// [ErrTooHeavy]. A weight below 1 is an error that matches [ErrConfig].
+// [ErrTooHeavy]. A weight below 1 or above 1,000,000,000 is an error that matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err
