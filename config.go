@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/law"
@@ -173,7 +174,7 @@ func (c Config) complete() (Config, error) {
 	c.Min, c.Max, c.Initial = shared.Min, shared.Max, shared.Initial
 	c.Interval, c.Window, c.MinSamples = shared.Interval, shared.Window, shared.MinSamples
 	if c.Queue.holds() {
-		c.Queue.Timeout = shared.QueueTimeout
+		c.Queue.Size, c.Queue.Timeout = queue.Order(c.Queue.Discipline).Size(c.Queue.Size), shared.QueueTimeout
 	}
 	return c, nil
 }

@@ -302,6 +302,9 @@ func TestConfigHasTheDefaults(t *testing.T) {
 		}},
 		"interval": {weir.Config{Interval: time.Minute}, func(c *weir.Config) { c.Interval, c.Window = time.Minute, time.Minute }},
 		"queue":    {weir.Config{Queue: weir.Queue{Size: 3}}, func(c *weir.Config) { c.Queue = weir.Queue{Size: 3, Timeout: time.Second} }},
+		"adaptive queue": {weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive}}, func(c *weir.Config) {
+			c.Queue = weir.Queue{Size: 1000, Timeout: time.Second, Discipline: weir.Adaptive}
+		}},
 	} {
 		want := usual
 		c.set(&want)
