@@ -73,7 +73,8 @@ func (c Config) config() *config {
 // the defaults filled in. Functions that were not set are nil. To change one setting of a running
 // limiter, change the setting in the copy and pass the copy to Update. Update rejects an Initial
 // outside Min and Max, and a Window shorter than Interval: if a change of another setting has this
-// effect, change Initial or Window too, or set it to 0 for the default.
+// effect, change Initial or Window too, or set it to 0 for the default. To remove the queue, set
+// Queue to Queue{}; without Histograms, Exemplar must be nil.
 //
 // The [Snapshot] has the state that changes without an update: the current limit, which starts at
 // Initial, and the cap of [Limiter.SetCap].
