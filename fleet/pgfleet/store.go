@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/fleet"
@@ -17,7 +18,8 @@ import (
 
 // A Config configures a [Store].
 type Config struct {
-	// Fleet names the fleet: several fleets may use one table. Up to 63 bytes, not empty.
+	// Fleet names the fleet: several fleets may use one table. 1 to 63 bytes of UTF-8 without a
+	// zero byte, which PostgreSQL does not keep.
 	Fleet string
 
 	// Refresh must be the [fleet.Config].Refresh of the members. A watch reads its entries four
@@ -51,8 +53,8 @@ func New(ctx context.Context, db *sql.DB, c Config) (*Store, error) {
 	ctx = cmp.Or(ctx, context.Background())
 	c.Refresh = cmp.Or(c.Refresh, time.Second)
 	switch {
-	case c.Fleet == "" || len(c.Fleet) > 63:
-		return nil, settings.Invalid(weir.ErrConfig, "pgfleet: Fleet", strconv.Quote(c.Fleet), "1 to 63 bytes")
+	case c.Fleet == "" || len(c.Fleet) > 63 || !utf8.ValidString(c.Fleet) || strings.Contains(c.Fleet, "\x00"):
+		return nil, settings.Invalid(weir.ErrConfig, "pgfleet: Fleet", strconv.Quote(c.Fleet), "1 to 63 bytes of UTF-8 without a zero byte")
 	case c.Refresh < 50*time.Millisecond || c.Refresh > time.Minute:
 		return nil, settings.Invalid(weir.ErrConfig, "pgfleet: Refresh", c.Refresh, "0 (the default, 1s) or 50ms to 1m")
 	}

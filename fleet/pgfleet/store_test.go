@@ -20,9 +20,11 @@ import (
 // TestFleet of internal/dbtest runs the store on a real server.
 func TestConfig(t *testing.T) {
 	for want, c := range map[string]pgfleet.Config{
-		`Fleet is ""`:    {},
-		"Refresh is 1ms": {Fleet: "search", Refresh: time.Millisecond},
-		"Refresh is 1h":  {Fleet: "search", Refresh: time.Hour},
+		`Fleet is ""`:     {},
+		`Fleet is "\xff"`: {Fleet: "\xff"},
+		`Fleet is "\x00"`: {Fleet: "\x00"},
+		"Refresh is 1ms":  {Fleet: "search", Refresh: time.Millisecond},
+		"Refresh is 1h":   {Fleet: "search", Refresh: time.Hour},
 	} {
 		if _, err := pgfleet.New(t.Context(), nil, c); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
