@@ -78,6 +78,18 @@ func (unsureStream) Consumer(context.Context, string) (jetstream.Consumer, error
 	return nil, nats.ErrTimeout
 }
 
+// Jobs whose IDs differ in what a header does not keep must not count as one job.
+func TestIDsThatNoHeaderKeeps(t *testing.T) {
+	q := queue(t, local(t, t.TempDir()), natspool.Config{Stream: "mail"})
+	must.Do(t, q.Add(t.Context(), "a b", nil))
+	must.Do(t, q.Add(t.Context(), "a", nil))
+	for _, id := range []string{"a\nb", "a\rb", " a", "a\t", " "} {
+		if err := q.Add(t.Context(), id, nil); !errors.Is(err, pool.ErrConfig) {
+			t.Errorf("%q: %v, want %v", id, err, pool.ErrConfig)
+		}
+	}
+}
+
 func TestSourceOfNil(t *testing.T) {
 	defer func() {
 		if recover() == nil {

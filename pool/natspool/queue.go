@@ -137,9 +137,13 @@ func (q *Queue) consume(ctx context.Context) (err error) {
 }
 
 // Add adds a job and returns when the stream has it. The stream drops a second job with the same ID
-// within two minutes, or within its own window of duplicates; "" is no ID.
+// within two minutes, or within its own window of duplicates; "" is no ID. An ID with a line break,
+// or with a space or a tab at its beginning or end, is an error that matches [pool.ErrConfig].
 func (q *Queue) Add(ctx context.Context, id string, data []byte) error {
 	ctx = cmp.Or(ctx, context.Background())
+	if strings.ContainsAny(id, "\r\n") || strings.Trim(id, " \t") != id { // its header would have another ID's text
+		return settings.Invalid(pool.ErrConfig, "natspool: ID", strconv.Quote(id), "one without line breaks, and without spaces and tabs at its ends")
+	}
 	if strings.ContainsAny(q.subject, "*>") {
 		return fmt.Errorf("natspool: the stream %s takes subjects such as %s: publish to one of them",
 			q.conf.Stream, q.subject)
