@@ -52,12 +52,13 @@ func memberOf(object map[string]any, name string) (v any, found bool) {
 	return nil, false
 }
 
-// namesOf adds the names of all members, by which memberOf finds them.
+// namesOf adds the names of the members that are no objects, by which memberOf finds them.
 func namesOf(object map[string]any, outer string, names map[string]bool) {
 	for name, v := range object {
-		names[outer+name] = true
 		if inside, ok := v.(map[string]any); ok {
 			namesOf(inside, outer+name+".", names)
+		} else {
+			names[outer+name] = true
 		}
 	}
 }

@@ -1,8 +1,10 @@
 package tracelog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"regexp"
 	"strings"
@@ -374,6 +376,45 @@ func TestDates(t *testing.T) {
 	} {
 		if at, problem := new(stamps).parse(text); problem == "" {
 			t.Errorf("%q is %+v", text, at)
+		}
+	}
+}
+
+// TestNestedObjects needs minutes if the names of the members are looked up once more.
+func TestNestedObjects(t *testing.T) {
+	const depth = 5000
+	log := strings.Repeat(`{"a":`, depth) + "1" + strings.Repeat("}", depth)
+	r := Reader{Arrival: strings.Repeat("a.", depth-1) + "a", Service: "took"}
+	if _, err := read(r, log); err == nil || !strings.HasPrefix(err.Error(), `service is "took", and there is no such column; the columns are a.a.a.`) {
+		t.Error(err)
+	}
+}
+
+func TestEndlessLines(t *testing.T) {
+	for _, r := range []Reader{{}, {Arrival: "at", Service: "took"}, {Format: "json", Arrival: "at", Service: "took"}} {
+		for _, start := range []string{"", `0,1,"`} {
+			endless := io.MultiReader(strings.NewReader(start), zeros{})
+			if _, err := r.Read("log", endless, at); err == nil || !strings.HasPrefix(err.Error(), "log: after line 0: ") {
+				t.Errorf("%+v of %q and zeros: %v", r, start, err)
+			}
+		}
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte{0}, 1<<16)), nil }
+
+func TestLongErrors(t *testing.T) {
+	long := strings.Repeat("x", 1<<17)
+	for _, log := range []string{
+		long, long + "," + long, "0,1\n" + long + "," + long, "at,took\n" + long + "," + long, "at,took,\"" + long + "\"\n0",
+		"at,took" + strings.Repeat(",x", 1<<16) + "\n0", `{"at":"` + long + `", "took":"` + long + `"}`, `{"` + long + `":1}`, "1" + long + " 1",
+	} {
+		for _, r := range []Reader{{}, {Arrival: "at", Service: "took"}, {Format: "$at $took", Service: "took", Arrival: "at"}} {
+			if _, err := read(r, log); err == nil || len(err.Error()) > 8000 {
+				t.Errorf("%+v of %.20q: %.100v", r, log, err)
+			}
 		}
 	}
 }

@@ -49,7 +49,7 @@ func (p *logParser) misfit(cells []string) (problem string) {
 	case p.simple && (n < 2 || n > 3):
 		return fmt.Sprintf("has %d fields: want arrival,service[,class]", n)
 	case p.names != nil && n != len(p.names):
-		return fmt.Sprintf("has %d columns: want %d: %s", n, len(p.names), strings.Join(p.names, ", "))
+		return fmt.Sprintf("has %d columns: want %d: %s", n, len(p.names), shown(p.names))
 	case n < p.least:
 		return fmt.Sprintf("has %d columns: want at least %d", n, p.least)
 	}
@@ -65,7 +65,7 @@ func (p *logParser) request(cells []string, line int) {
 	case p.early.line == 0:
 		p.dates, p.early, p.late = at.date, seen{at.ns, line}, seen{at.ns, line}
 	case at.date != p.dates:
-		p.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
+		p.add(line, p.arrival.label, fmt.Sprintf("is %.60q, and those before %s: want all of them alike",
 			p.arrival.text(cells), kindOfStamp[p.dates]))
 	}
 	work, problem := parseTime(p.service.text(cells), false)

@@ -76,11 +76,6 @@ func (p *logParser) keys() (names []string, known bool) {
 	object, err := objectOf(p.first)
 	all := map[string]bool{}
 	namesOf(object, "", all)
-	maps.DeleteFunc(all, func(name string, _ bool) bool {
-		v, _ := memberOf(object, name)
-		_, inside := v.(map[string]any)
-		return inside
-	})
 	return slices.Sorted(maps.Keys(all)), err == nil
 }
 
@@ -92,12 +87,22 @@ func (p *logParser) choice() string {
 	if len(names) == 0 {
 		return ""
 	}
-	shown := make([]string, len(names))
-	for i, name := range names {
-		quoted := strconv.Quote(name) // a file of another kind has control characters
-		shown[i] = quoted[1 : len(quoted)-1]
+	return "; the columns are " + shown(names)
+}
+
+// mostShown bounds the names in an error: a file of another kind may have a million.
+const mostShown = 100
+
+func shown(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), mostShown)] {
+		quoted := fmt.Sprintf("%.60q", name) // a file of another kind has control characters
+		list = append(list, quoted[1:len(quoted)-1])
 	}
-	return "; the columns are " + strings.Join(shown, ", ")
+	if more := len(names) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, ", ")
 }
 
 // text returns the value of a row, in seconds if it is a number.

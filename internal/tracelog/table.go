@@ -14,26 +14,48 @@ import (
 // cut is a problem. After the last request the error is io.EOF.
 type table func() (cells []string, line int, problem string, err error)
 
+// longestLine bounds a line of a log: a record of JSON with its headers is a few kilobytes.
+const longestLine = 16 << 20
+
+var errTooLong = fmt.Errorf("a line has more than %d bytes, or a quote has no end", longestLine)
+
+// bounded reads up to left bytes.
+type bounded struct {
+	io.Reader
+	left int
+}
+
+func (b *bounded) Read(p []byte) (n int, err error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	n, err = b.Reader.Read(p)
+	b.left -= n
+	return n, err
+}
+
 func newCSV(r io.Reader, delimiter rune) table {
-	in := csv.NewReader(r)
+	from := &bounded{Reader: r}
+	in := csv.NewReader(from)
 	in.Comma, in.FieldsPerRecord, in.ReuseRecord = delimiter, -1, true
 	in.LazyQuotes = delimiter == '\t' // few programs that write tabs write quotes
-	return func() (cells []string, line int, problem string, err error) {
-		cells, err = in.Read()
+	line := 0
+	return func() ([]string, int, string, error) {
+		from.left = longestLine
+		cells, err := in.Read()
 		var wrong *csv.ParseError
-		if errors.As(err, &wrong) {
-			problem = fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it, or the format of an access log", wrong.Err)
+		switch {
+		case errors.As(err, &wrong):
+			problem := fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it, or the format of an access log", wrong.Err)
 			return nil, wrong.StartLine, problem, nil
-		}
-		if err == nil {
+		case err == nil:
 			line, _ = in.FieldPos(0)
+		case !errors.Is(err, io.EOF):
+			err = fmt.Errorf("after line %d: %w", line, err)
 		}
 		return cells, line, "", err
 	}
 }
-
-// longestLine bounds a line of a log: a record of JSON with its headers is a few kilobytes.
-const longestLine = 16 << 20
 
 // newLines returns a table of the lines that are not empty, each cut by a function.
 func newLines(r io.Reader, cut func(line string) (cells []string, problem string)) table {
