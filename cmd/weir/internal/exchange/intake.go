@@ -31,7 +31,7 @@ func (x *exchange) takeIn() (err error) {
 	}
 	b.rest = r.Body
 	if most > 0 {
-		b.rest = http.MaxBytesReader(x.w, r.Body, most)
+		b.rest = http.MaxBytesReader(nil, r.Body, most) // not x.w, which a transport must not change
 	}
 	// Without full duplex the server would wait for a read of the body before it writes a header.
 	b.control = http.NewResponseController(x.w)

@@ -161,6 +161,21 @@ func TestMaxBody(t *testing.T) {
 	}
 }
 
+// The end of a body that is too long is found on the goroutine of a transport, which must not
+// change the header of the response: the race detector sees it every time.
+func TestMaxBodyBesideInformationalResponses(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.CopyN(io.Discard, r.Body, 5)
+		w.WriteHeader(http.StatusEarlyHints)
+		_, _ = io.Copy(io.Discard, r.Body)
+	}, func(_ *config.Config, r *config.Route) { r.MaxBody, r.Body = 10, bodyStreams })
+	rg.shared.pause = time.Millisecond
+	conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+	rg.answer(answers, http.StatusEarlyHints)
+	must.Have(io.WriteString(conn, "6\r\nlonger\r\n"))(t)
+	rg.answer(answers, http.StatusRequestEntityTooLarge)
+}
+
 // The server closes the body of a request when it begins to answer. A transport that then
 // reads more ends the connection to the upstream, and with it the answer.
 func TestNothingIsReadBeyondTheLength(t *testing.T) {
