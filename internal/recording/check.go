@@ -22,7 +22,8 @@ func (p *Point) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// check returns an error unless the message has exactly one of its parts, in the order of time.
+// check returns an error unless the message has exactly one of its parts, within its bounds and in
+// the order of time.
 func (m Message) check() error {
 	parts := 0
 	for _, there := range []bool{m.Overview != nil, m.Details != nil, len(m.Requests) > 0} {
@@ -32,6 +33,9 @@ func (m Message) check() error {
 	}
 	if parts != 1 {
 		return errors.New("is no message: want one of overview, details and requests")
+	}
+	if n := len(m.Requests); n > MostRequests {
+		return fmt.Errorf("has %d requests: want at most %d", n, MostRequests)
 	}
 	if d := m.Details; d != nil {
 		return errors.Join(

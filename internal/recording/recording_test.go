@@ -76,6 +76,7 @@ func TestHostileRecordingsAreRefusedWithTheLine(t *testing.T) {
 		{details(`"decision":"x"`), "line 3: the recording ends without a reading"},
 		{details(`"heat":[[2],[2]]`), "line 2: has the column of 2 after that of 2"},
 		{heading + `{"requests":[]}` + "\n", "line 2: is no message"},
+		{heading + `{"requests":[{}` + strings.Repeat(",{}", MostRequests) + "]}\n", "line 2: has 257 requests: want at most 256"},
 		{heading + `{"details":{"name":"` + strings.Repeat("x", 129), "line 2: is cut off"},
 	} {
 		if _, err := Load(strings.NewReader(c[0])); err == nil || !strings.HasPrefix(err.Error(), c[1]) {
