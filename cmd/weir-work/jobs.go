@@ -47,10 +47,14 @@ func enqueue(ctx context.Context, e handover.Enqueue, s streams) error {
 		}
 	default:
 		var payload []byte
-		if payload, err = io.ReadAll(until(ctx, s.in)); err == nil && len(payload) == 0 {
+		payload, err = io.ReadAll(io.LimitReader(until(ctx, s.in), largest+1))
+		switch {
+		case err != nil:
+		case len(payload) == 0:
 			err = usageError{errors.New(`the standard input is empty: want a payload, or "" as the argument for a job without one`)}
-		}
-		if err == nil {
+		case len(payload) > largest:
+			err = usageError{fmt.Errorf("the standard input %w", errTooLarge)}
+		default:
 			err = add(payload)
 		}
 	}
@@ -70,12 +74,24 @@ func until(ctx context.Context, in io.Reader) io.Reader {
 	return read
 }
 
+// largest is the most bytes of a message that a server of NATS can be configured to take. An input
+// without end must not take all memory.
+const largest = 64 << 20
+
+var errTooLarge = fmt.Errorf("has more than %d bytes: no server of NATS takes such a job", largest)
+
 // eachLine calls add with each line that is not empty.
 func eachLine(in io.Reader, add func([]byte) error) error {
-	for lines := bufio.NewReader(in); ; {
+	limited := &io.LimitedReader{R: in}
+	lines := bufio.NewReader(limited)
+	for n := 1; ; n++ {
+		limited.N = largest + 1
 		line, err := lines.ReadBytes('\n')
 		last := errors.Is(err, io.EOF)
-		if err != nil && !last {
+		switch {
+		case last && limited.N == 0:
+			return usageError{fmt.Errorf("line %d %w", n, errTooLarge)}
+		case err != nil && !last:
 			return err // the line may not be complete
 		}
 		if n := len(line); n > 0 && line[n-1] == '\n' {

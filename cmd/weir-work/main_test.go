@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -187,6 +188,26 @@ func TestInterruptWhileReading(t *testing.T) {
 			t.Error(got)
 		}
 	}
+}
+
+// TestEndlessInput: it must not take all memory.
+func TestEndlessInput(t *testing.T) {
+	at := folder(t)
+	for _, lines := range []bool{false, true} {
+		in, out := io.MultiReader(strings.NewReader("one\n"), endless{}), new(locked.Buffer)
+		asked := encoded(t, handover.Request{Enqueue: &handover.Enqueue{Queue: at, Lines: lines}})
+		want := map[bool]string{false: "the standard input has more than 67108864 bytes", true: "line 2 has more than 67108864 bytes"}[lines]
+		if err := run(nil, asked, streams{in, out, out}); !errors.As(err, new(usageError)) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
 }
 
 // TestSecondSignal: it ends the jobs, and they come back.
