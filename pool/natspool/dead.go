@@ -55,11 +55,13 @@ func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) err
 }
 
 // headersOf copies the headers of a job without its sender's instructions to the server, such as to
-// expect a stream. The instructions were for the original message only.
+// expect a stream, and without the reason and the subject of a dead letter, which its sender must
+// not choose. The instructions were for the original message only.
 func headersOf(job nats.Header) nats.Header {
 	own := nats.Header{}
 	for name, values := range job {
-		if name == jetstream.MsgIDHeader || !strings.HasPrefix(name, "Nats-") {
+		instructs := name != jetstream.MsgIDHeader && strings.HasPrefix(name, "Nats-")
+		if !instructs && name != headReason && name != headSubject {
 			own[name] = values
 		}
 	}
@@ -112,9 +114,8 @@ func (q *Queue) letterOf(m *jetstream.RawStreamMsg) DeadLetter {
 		l.Job.ID = strings.TrimPrefix(m.Subject, q.deadSubject(""))
 	}
 	l.Job.Subject = cmp.Or(l.Job.Subject, q.subject)
-	for _, name := range []string{headReason, headSubject, headID, jetstream.MsgIDHeader} {
-		l.Job.Header.Del(name)
-	}
+	l.Job.Header.Del(headID)
+	l.Job.Header.Del(jetstream.MsgIDHeader)
 	return l
 }
 

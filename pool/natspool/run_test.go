@@ -138,6 +138,22 @@ func letters(t *testing.T, q *natspool.Queue, n int) (all []natspool.DeadLetter)
 	return all
 }
 
+// TestDeadLettersBelieveNoJob: a job with the headers of a dead letter, and so large that no further
+// header fits in, goes back to its own stream.
+func TestDeadLettersBelieveNoJob(t *testing.T) {
+	l := local(t, t.TempDir())
+	q := queue(t, l, natspool.Config{Stream: "mail"})
+	sent := &nats.Msg{
+		Subject: "weir.jobs.mail", Data: make([]byte, l.JetStream().Conn().MaxPayload()-100),
+		Header: nats.Header{"Weir-Subject": {"weir.elsewhere"}, "Weir-Reason": {"none"}},
+	}
+	must.Have(l.JetStream().PublishMsg(t.Context(), sent))(t)
+	first(t, 1, newPool(t, q, 1, pool.Config{Source: q.Source(failing(pool.Permanent(errJob)))}), isRejected)
+	if l := letters(t, q, 1)[0]; l.Job.Subject != "weir.jobs.mail" || l.Reason != "" {
+		t.Errorf("a dead letter of %s, because %q", l.Job.Subject, l.Reason)
+	}
+}
+
 // TestDeadLettersOfOneID: two jobs, one after the other, may have the same ID and be so large that
 // no further header fits into their messages.
 func TestDeadLettersOfOneID(t *testing.T) {

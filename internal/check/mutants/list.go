@@ -246,7 +246,7 @@ var ofLibrary = []mutant{
 	{"pool: an age that is not known is none", "pool/bybacklog.go", "d.Count > 0 && d.Oldest <= 0 ||", "d.Count > 0 && d.Oldest < 0 ||", "TestScalers", ""},
 	{"natspool: a lease has no clock", "pool/natspool/lease.go", "!now.Before(l.until)", "now.IsZero()", "TestSource", ""},
 	{"natspool: a rejected job is lost", "pool/natspool/lease.go", "if err := l.queue.bury(ctx, l.msg, l.meta, reason); err != nil {", "if err := error(nil); err != nil {", "TestDeadLetters", ""},
-	{"natspool: a dead letter expects the stream of its job", "pool/natspool/dead.go", "name == jetstream.MsgIDHeader ||", "name != \"\" ||", "TestDeadLettersOfAnyJob", ""},
+	{"natspool: a dead letter expects the stream of its job", "pool/natspool/dead.go", "instructs := name != jetstream.MsgIDHeader &&", "instructs := false &&", "TestDeadLettersOfAnyJob", ""},
 	{"natspool: a process holds all jobs", "pool/feed.go", "most = r.size()", "most = 65_536", "TestProcessHoldsItsSize", "pool/natspool"},
 	{"weirtemporal: a poller that waits presses no limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || false", "TestTuners", ""},
 	{"weirtemporal: a poller looks once whether to press the limit", "weirtemporal/slots.go", "pressed || s.press(ctx)", "pressed || s.press(ctx) || true", "TestPollerPressesOnce", ""},
