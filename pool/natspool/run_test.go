@@ -138,8 +138,8 @@ func letters(t *testing.T, q *natspool.Queue, n int) (all []natspool.DeadLetter)
 	return all
 }
 
-// TestDeadLettersBelieveNoJob: a job with the headers of a dead letter, and so large that no further
-// header fits in, goes back to its own stream.
+// TestDeadLettersBelieveNoJob: a job with the headers of a dead letter, so large that no other fits
+// in, goes back to its own stream.
 func TestDeadLettersBelieveNoJob(t *testing.T) {
 	l := local(t, t.TempDir())
 	q := queue(t, l, natspool.Config{Stream: "mail"})
