@@ -46,7 +46,9 @@ var kinds = [...]string{LimitChanged: "limit changed", LawReplaced: "law replace
 func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
-func (e Event) String() string {
+func (e Event) String() string { return wire.Line(e.text()) }
+
+func (e Event) text() string {
 	switch e.Kind {
 	case LimitChanged, LawReplaced:
 		return fmt.Sprintf("%s: %v: %v", e.Limiter, e.Kind, e.Change)

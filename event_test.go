@@ -17,6 +17,14 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
+// A client that chooses a key must not write lines of its own into a log.
+func TestEventIsOneLine(t *testing.T) {
+	e := weir.Event{Limiter: "a\nb", Kind: weir.Refused, Reason: weir.ReasonQueueFull}
+	if got, want := e.String(), `"a\nb: refused: queue full"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestEventOfARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j limittest.Journal

@@ -308,6 +308,13 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
+func TestEventIsOneLine(t *testing.T) {
+	e := load.Event{Source: "a", Kind: load.WentStale, Err: errors.Join(errors.New("no answer"), errors.New("denied"))}
+	if got, want := e.String(), `"no answer\ndenied"`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func TestReadingInWords(t *testing.T) {
 	for want, r := range map[string]load.Reading{
 		"level-0 tables 9 of 15":   {Name: "level-0 tables", Value: 9, Limit: 15},

@@ -135,7 +135,9 @@ type Event struct {
 }
 
 // String describes the event in one line.
-func (e Event) String() string {
+func (e Event) String() string { return wire.Line(e.text()) }
+
+func (e Event) text() string {
 	switch {
 	case e.Err != nil && e.Kind == WentStale:
 		return e.Err.Error() // it names the source

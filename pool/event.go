@@ -60,7 +60,9 @@ var kinds = [...]string{
 func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
-func (e Event) String() string {
+func (e Event) String() string { return wire.Line(e.text()) }
+
+func (e Event) text() string {
 	switch {
 	case e.Kind == Decided && e.Err != nil:
 		return fmt.Sprintf("%v: %v", e.Decision, e.Err)

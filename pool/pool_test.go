@@ -398,3 +398,15 @@ func TestHistoryKeepsTheLastEnds(t *testing.T) {
 		r.expect(t, "a done, b done, a done, c done, after a done, after b cancelled", nil)
 	})
 }
+
+func TestEventIsOneLine(t *testing.T) {
+	for want, e := range map[string]pool.Event{
+		`"a\nb: done: 1"`:     {Key: "a\nb", Kind: pool.Done, Value: 1},
+		`"a: failed: x\ny"`:   {Key: "a", Kind: pool.Failed, Err: errors.Join(errors.New("x"), errors.New("y"))},
+		"ä b: progress: half": {Key: "ä b", Kind: pool.Progress, Value: "half"},
+	} {
+		if got := e.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -287,7 +287,9 @@ var kinds = [...]string{
 func (k Kind) String() string { return wire.Word(kinds[:], k, "Kind") }
 
 // String describes the event in one line.
-func (e Event) String() string {
+func (e Event) String() string { return wire.Line(e.text()) }
+
+func (e Event) text() string {
 	switch {
 	case e.Kind == NotRunning:
 		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Op, e.Kind)

@@ -1,6 +1,20 @@
 package wire
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Line returns a text in one line: as it is, or quoted if it has line breaks or other characters
+// that do not print, as a key from outside may have.
+func Line(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
 
 // Word returns the word of a value of an enumeration, or its type and number if it has no word.
 func Word[T ~uint8](words []string, value T, kind string) string {
