@@ -33,7 +33,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !spec.IsClient {
 			return next(ctx, req)
 		}
-		defer sendPriority(ctx, req.Header())()
+		req = withPriority(ctx, req)
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
 			return next(ctx, req)
@@ -78,23 +78,8 @@ func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 // open begins a stream that sends its priority on.
 func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFunc) connect.StreamingClientConn {
 	conn := next(ctx, spec)
-	sendPriority(ctx, conn.RequestHeader())
+	if p := weir.PriorityFrom(ctx); p != weir.PriorityNormal {
+		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
+	}
 	return conn
-}
-
-// sendPriority adds the priority of ctx, unless it is Normal, to the header of a request. forget
-// restores the header, because the caller may send the request once more, with another context.
-func sendPriority(ctx context.Context, header http.Header) (forget func()) {
-	p := weir.PriorityFrom(ctx)
-	if p == weir.PriorityNormal {
-		return func() {}
-	}
-	before := header[weirhttp.PriorityHeader]
-	header.Set(weirhttp.PriorityHeader, p.String())
-	return func() {
-		delete(header, weirhttp.PriorityHeader)
-		if before != nil {
-			header[weirhttp.PriorityHeader] = before
-		}
-	}
 }

@@ -48,13 +48,13 @@ func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if !req.Spec().IsClient {
 			return next(ctx, req)
 		}
-		defer sendPriority(ctx, req.Header())()
-		defer req.Header().Del(weirhttp.AttemptHeader) // the caller may send the request once more
-		for call := r.client.Call(); ; req.Header().Set(weirhttp.AttemptHeader, strconv.Itoa(call.Attempt()+1)) {
+		req = withPriority(ctx, req)
+		try := req
+		for call := r.client.Call(); ; try = withHeader(req, weirhttp.AttemptHeader, strconv.Itoa(call.Attempt()+1)) {
 			var res connect.AnyResponse
 			var err error
 			again, stop := call.Try(ctx, func() retry.Answer {
-				res, err = next(ctx, req)
+				res, err = next(ctx, try)
 				return answerTo(req.Spec(), err)
 			})
 			if stop != nil {

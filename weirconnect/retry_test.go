@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -128,6 +129,41 @@ func TestWhatARetrySays(t *testing.T) {
 		}
 		if want := [][2]string{{"high", ""}, {"high", "2"}, {"low", ""}}; !slices.Equal(sent, want) {
 			t.Errorf("sent %q, want %q", sent, want)
+		}
+	})
+}
+
+// A client that leaves during its second attempt.
+type leaving struct {
+	*downstream
+	leave     func()
+	sent, was []http.Header
+}
+
+func (l *leaving) Do(req *http.Request) (*http.Response, error) {
+	l.sent, l.was = append(l.sent, req.Header), append(l.was, req.Header.Clone())
+	if len(l.sent) == 2 {
+		l.leave()
+		return nil, context.Canceled
+	}
+	return l.downstream.Do(req.Clone(req.Context())) // a handler of Connect changes its header
+}
+
+// net/http may still read a header of a cancelled call that has returned. A change of the header
+// would end the process by "concurrent map read and map write".
+func TestHeadersOfACancelledCallStay(t *testing.T) {
+	limits := weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{})))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, leave := context.WithCancel(weir.WithPriority(t.Context(), weir.PriorityHigh))
+		l := &leaving{downstream: newDownstream(t, says(connect.CodeResourceExhausted, 0)), leave: leave}
+		both := connect.WithInterceptors(weirconnect.RetryClient(l.retrying), limits)
+		if err := call(ctx, connect.NewClient[bytes, bytes](l, "http://x"+unaryCall, both)); connect.CodeOf(err) != connect.CodeCanceled {
+			t.Fatal(err)
+		}
+		for i, was := range l.was {
+			if !maps.EqualFunc(l.sent[i], was, slices.Equal) {
+				t.Errorf("attempt %d: sent %v, now %v", i+1, was, l.sent[i])
+			}
 		}
 	})
 }

@@ -374,7 +374,7 @@ var ofLibrary = []mutant{
 	{"gRPC's own retry is a first attempt", "weirgrpc/server.go", "strconv.FormatUint(n+1, 10)", "strconv.FormatUint(n, 10)", "TestPriorityOfPeers", ""},
 	{"a tap leaves contexts without a bound", "weirgrpc/tap.go", "hasDeadline && s.left.Load() >= mostLeft", "hasDeadline && s.left.Load() > 2*mostLeft", "TestTapLeavesABoundedNumberOfContexts", ""},
 	{"a tap remembers the methods that peers invent", "weirgrpc/tap.go", "s.methods.Known(info.FullMethodName)", "s.methods.Of(info.FullMethodName)", "TestInventedMethods", ""},
-	{"a request keeps the number of its last attempt", "weirconnect/retry.go", "defer req.Header().Del(weirhttp.AttemptHeader)", "", "TestWhatARetrySays", ""},
+	{"a request keeps the number of its last attempt", "weirconnect/request.go", "req.Header().Clone()", "req.Header()", "TestWhatARetrySays", ""},
 	{"every procedure counts as idempotent", "weirconnect/retry.go", "spec.IdempotencyLevel != connect.IdempotencyUnknown", `spec.Procedure != ""`, "TestWhatIsSentAgain/unavailable", ""},
 	{"a caller that leaves within a message teaches a success", "internal/rpc/turn.go", "if ctx.Err() != nil {", "if false {", "TestTurn", ""},
 	{"a stream that has ended takes a slot", "internal/rpc/turn.go", "t.ended = true", "", "TestTurn", ""},
