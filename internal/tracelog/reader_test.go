@@ -204,6 +204,7 @@ func TestReaderRefuses(t *testing.T) {
 		},
 		{columns, "at,took\n0,\"1\n1,2\n", `log:2: line is no CSV: extraneous or missing " in quoted-field`},
 		{columns, "\"at,took\n0,1", `log:1: heading is no CSV`},
+		{Reader{Arrival: "1", Service: "2"}, "1\t1\ta\n2\t1\t\"b\n3\t1\tc\n", "log:2: line has a quote that ends on another line, or nowhere"},
 		{
 			Reader{Arrival: "at", Service: "1", Deadline: "d"},
 			"at,d\n3,-5s",

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -50,6 +51,9 @@ func newCSV(r io.Reader, delimiter rune) table {
 			return nil, wrong.StartLine, problem, nil
 		case err == nil:
 			line, _ = in.FieldPos(0)
+			if in.LazyQuotes && slices.ContainsFunc(cells, func(cell string) bool { return strings.Contains(cell, "\n") }) {
+				return nil, line, "has a quote that ends on another line, or nowhere: want each request on one line", nil
+			}
 		case !errors.Is(err, io.EOF):
 			err = fmt.Errorf("after line %d: %w", line, err)
 		}
