@@ -44,13 +44,13 @@ func (x *exchange) receive(res *http.Response) error {
 	switch length := res.ContentLength; {
 	case x.slot.State() != slot.Held: // already a stream
 		x.deadline.stop()
-	case length == 0, res.Body == http.NoBody, x.in.Method == http.MethodHead:
+	case res.Body == http.NoBody, x.in.Method == http.MethodHead:
 		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	case headers.IsEvents(res.Header):
 		err = x.becomeStream(slot.Of(x.shared.events), begun)
 	case length > int64(x.Response):
 		err = x.becomeStream(x.routeStreams, begun)
-	case length > 0:
+	case length >= 0: // HTTP/2 may send trailers beside a length of 0
 		err = x.readWhole(res, begun)
 	default:
 		err = x.readOn(res, begun)

@@ -273,36 +273,43 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A call that ends at once is limited, and its trailers determine the outcome.
+// A call that ends at once is limited, and its trailers determine the outcome, also if the server
+// sends no message. net/http then sends a length of 0 with the trailers.
 func TestUnaryCallsOfGRPC(t *testing.T) {
 	for code, want := range map[string]limittest.Taught{"0": {Succeeded: 1}, "13": {Failed: 1}, "4": {TimedOut: 1}, "5": {Ignored: 1}} {
 		for _, announced := range []bool{false, true} {
-			rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-				w.Header().Set("Content-Type", "application/grpc")
-				name := http.TrailerPrefix + "Grpc-Status"
-				if announced {
-					name = "Grpc-Status"
-					w.Header().Set("Trailer", name)
-				}
-				_, _ = io.WriteString(w, "message")
-				if announced { // otherwise the server sets the length
-					w.(http.Flusher).Flush()
-				}
-				w.Header().Set(name, code)
-			}, nil)
-			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader("message")))
-			req.Header.Set("Content-Type", "application/grpc")
-			req.Header.Set("Te", "trailers")
-			res := must.Have(rg.client(true).Do(req))(t)
-			body, err := io.ReadAll(res.Body)
-			res.Body.Close()
-			if string(body) != "message" || err != nil || res.Trailer.Get("Grpc-Status") != code {
-				t.Errorf("%q, %v, trailers %v", body, err, res.Trailer)
+			for _, message := range []string{"message", ""} {
+				checkUnaryCall(t, code, announced, message, want)
 			}
-			rg.taught(want)
 		}
 	}
+}
+
+func checkUnaryCall(t *testing.T, code string, announced bool, message string, want limittest.Taught) {
+	rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/grpc")
+		name := http.TrailerPrefix + "Grpc-Status"
+		if announced {
+			name = "Grpc-Status"
+			w.Header().Set("Trailer", name)
+		}
+		_, _ = io.WriteString(w, message)
+		if announced { // otherwise the server sets the length
+			w.(http.Flusher).Flush()
+		}
+		w.Header().Set(name, code)
+	}, nil)
+	req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader("message")))
+	req.Header.Set("Content-Type", "application/grpc")
+	req.Header.Set("Te", "trailers")
+	res := must.Have(rg.client(true).Do(req))(t)
+	body, err := io.ReadAll(res.Body)
+	res.Body.Close()
+	if string(body) != message || err != nil || res.Trailer.Get("Grpc-Status") != code {
+		t.Errorf("%q, %v, trailers %v", body, err, res.Trailer)
+	}
+	rg.taught(want)
 }
 
 // The unread rest of a body must not be read as a request, whether the upstream or the proxy
