@@ -15,8 +15,8 @@ type Arrivals interface {
 
 // Rates is a running arrival process.
 type Rates interface {
-	// Next returns the rate per second from now on, 0 or more, and the time until which it holds.
-	// It is called for times in ascending order.
+	// Next returns the rate per second from now on, 0 or more, and the time until which it holds,
+	// which is not before now. It is called for times in ascending order.
 	Next(now time.Duration) (perSecond float64, until time.Duration)
 }
 

@@ -159,6 +159,7 @@ func TestScenariosInGo(t *testing.T) {
 			s.Server = Curve(func(float64) float64 { return -1 })
 		}, "want a server and arrivals whose times do not go back"},
 		{func(s *Scenario) { s.Arrivals = backwards{} }, "want a server and arrivals whose times do not go back"},
+		{func(s *Scenario) { s.Arrivals = relative{} }, "want a server and arrivals whose times do not go back"},
 		{func(s *Scenario) {
 			s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}}
 		}, `trace has class "c": want the name of a client, a or b`},
@@ -184,6 +185,13 @@ type backwards struct{}
 func (backwards) Rates(*Rand) Rates { return backwards{} }
 
 func (backwards) Next(time.Duration) (perSecond float64, until time.Duration) { return -1, Never }
+
+// relative arrivals take the time until which a rate holds for its duration.
+type relative struct{}
+
+func (relative) Rates(*Rand) Rates { return relative{} }
+
+func (relative) Next(time.Duration) (perSecond float64, until time.Duration) { return 0, time.Second }
 
 // TestParseSystem checks that a system for a trace may leave out any field, and is still
 // checked.

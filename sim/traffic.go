@@ -97,7 +97,9 @@ func (t *traffic) arrive() time.Duration {
 			continue
 		}
 		if now >= t.holds {
-			t.rate, t.holds = t.rates.Next(now)
+			if t.rate, t.holds = t.rates.Next(now); t.holds < now {
+				return -1 // which ends the run with an error
+			}
 			t.holds = max(t.holds, now+1)
 		}
 		until := min(t.holds, t.ends)
