@@ -157,6 +157,7 @@ func (g *Graph) finish(key string, succeeded bool) {
 	if oldest := g.recent[g.next]; g.finished[oldest].place == g.next { // and oldest did not come again
 		delete(g.finished, oldest)
 	}
+	key = strings.Clone(key) // it may be a part of a large text, which it would keep in memory
 	g.recent[g.next] = key
 	g.finished[key] = ending{succeeded, g.next}
 	g.next = (g.next + 1) % g.history
