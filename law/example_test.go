@@ -84,7 +84,7 @@ func ExampleForms() {
 		}
 	}
 	// Output:
-	// budget 0s or more
+	// budget more than 0s
 	// without climb, burst, fail, yield, tick, look, stays or hold
 }
 

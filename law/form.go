@@ -123,7 +123,7 @@ type Form struct {
 type Setting struct {
 	Name    string // as in name=value
 	Default string // the value of a setting that is left out; empty if there is no default
-	Allowed string // in words, such as "0 to less than 1"
+	Allowed string // in words, such as "more than 0 and less than 1"
 }
 
 // Forms lists the laws that [Parse] knows, with their settings, in an order that does not change.

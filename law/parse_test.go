@@ -177,6 +177,11 @@ func TestFormsAreWhatParseReads(t *testing.T) {
 			if s.Allowed == "" {
 				t.Errorf("%s: nothing says what %s may be", f.Name, s.Name)
 			}
+			if low := strings.Fields(s.Allowed)[0]; low == "0" || low == "0s" {
+				if _, err := law.Parse(fmt.Sprintf("%s(%s=%s)", f.Name, s.Name, low)); err != nil {
+					t.Errorf("%s may be %s: %v", s.Name, s.Allowed, err)
+				}
+			}
 			if _, err := law.Parse(fmt.Sprintf("%s(%s=wrong)", f.Name, s.Name)); !errors.Is(err, law.ErrConfig) {
 				t.Errorf("%s(%s=wrong): %v", f.Name, s.Name, err)
 			}

@@ -47,7 +47,8 @@ func (n number[T]) check() string {
 	return fmt.Sprintf("%v out of range: want %s", v, n.span())
 }
 
-// span names the range in words. A range of durations starts at 0s, which shows the unit.
+// span names the range of the field in words. A range of durations starts at 0s, which shows the
+// unit.
 func (n number[T]) span() string {
 	switch {
 	case n.below != 0:
@@ -75,14 +76,31 @@ func (n number[T]) read(text string) string {
 	if err != nil {
 		return fmt.Sprintf("%q: want %s", text, want)
 	}
-	unset := n.unset
-	if n.preset != 0 {
-		unset = fmt.Sprintf("the default %v", n.preset)
-	}
-	if n.zero() && unset != "" {
+	if unset := n.omitted(); n.zero() && unset != "" {
 		return fmt.Sprintf("%s out of range: want more than 0, or leave it out for %s", text, unset)
 	}
 	return ""
+}
+
+// omitted describes the default of a field whose text may not be zero.
+func (n number[T]) omitted() string {
+	if n.preset != 0 {
+		return fmt.Sprintf("the default %v", n.preset)
+	}
+	return n.unset
+}
+
+// textSpan names the range of a text in words.
+func (n number[T]) textSpan() string {
+	switch {
+	case n.from != 0 || n.omitted() == "":
+		return n.span()
+	case n.below != 0:
+		return fmt.Sprintf("more than %v and less than %v", n.from, n.below)
+	case n.atMost != 0:
+		return fmt.Sprintf("more than %v, up to %v", n.from, n.atMost)
+	}
+	return fmt.Sprintf("more than %v", n.from)
 }
 
 func (n number[T]) fill() {
@@ -95,7 +113,7 @@ func (n number[T]) describe() (preset, allowed string) {
 	if n.preset != 0 {
 		preset = fmt.Sprint(n.preset)
 	}
-	return preset, n.span()
+	return preset, n.textSpan()
 }
 
 func (n number[T]) zero() bool     { return *n.field == 0 }

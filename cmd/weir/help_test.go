@@ -61,7 +61,7 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 	if len(aboutLaws) != len(lawNames()) {
 		t.Errorf("%d laws are explained, and there are %d", len(aboutLaws), len(lawNames()))
 	}
-	contains(t, text, "little", "alpha", "0 or more, by default 0.3", "setpoint", "without", "climb, burst")
+	contains(t, text, "little", "alpha", "more than 0, by default 0.3", "setpoint", "without", "climb, burst")
 	for _, command := range []string{"proxy", "sim run", "sim suite", "sim trace"} {
 		help := strings.Join(strings.Fields(output(t, append(strings.Fields(command), "--help")...)), " ")
 		if list := strings.Join(lawNames(), ", "); !strings.Contains(help, list) {

@@ -12,7 +12,7 @@ import (
 
 // aboutLaws describes each law and its use.
 var aboutLaws = map[string]string{
-	"setpoint":  "holds the latency at a multiple of the latency without load, which it measures again and again. The default: it needs no target",
+	"setpoint":  "holds the latency at a multiple of the latency without load, which it measures again and again. The default: it needs no target. without omits a move of the law, to measure its worth",
 	"band":      "holds a latency in a band around a target",
 	"pid":       "holds a latency at a target by a PID controller",
 	"aimd":      "adds a slot while answers come in time, and cuts when they do not. For servers that refuse or time out",
