@@ -11,7 +11,7 @@ import (
 )
 
 // Acquire returns a permit for one piece of work, waiting in the queue if there
-// is one. The caller gives it back with Done, DoneWith or Release.
+// is one. The caller gives it back with Done, DoneWith, Finish or Release.
 //
 // The error matches [ErrRefused] if the work was refused. If ctx ended first the error matches
 // context.Cause(ctx) instead and is not a refusal. A nil ctx counts as context.Background. Acquire

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Baseline is the outcome of a scenario without any limit, and with the limit of 20 that weir
-// starts from. A limiter does harm if it is worse than the better of the two outcomes.
+// A Baseline is the outcome of a scenario without any limit, and with a fixed limit of 20. A
+// limiter does harm if it is worse than the better of the two outcomes.
 type Baseline struct {
 	Scenario string          `json:"scenario"` // its name
 	Seed     uint64          `json:"seed"`     // of the simulations

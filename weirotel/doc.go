@@ -1,6 +1,6 @@
-// Package weirotel shows limiters, sets, throttles, pools, capacities and monitors to
-// OpenTelemetry: their metrics by a [Producer], and their refusals and queue waits as events of the
-// span of the work by [Traced].
+// Package weirotel shows the sources of package metrics, such as limiters and sets, to
+// OpenTelemetry: their metrics by a [Producer], and the refusals and queue waits of limiters as
+// events of the span of the work by [Traced].
 //
 //	producer, err := weirotel.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...

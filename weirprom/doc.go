@@ -1,4 +1,4 @@
-// Package weirprom shows limiters, sets, throttles, pools, capacities and monitors to Prometheus,
+// Package weirprom shows the sources of package metrics, such as limiters and sets, to Prometheus,
 // by github.com/prometheus/client_golang.
 //
 //	reg.MustRegister(weirprom.New(metrics.Sources{

@@ -17,7 +17,7 @@ type Fleet struct {
 	Name        string    `yaml:"name" required:"yes" form:"fleet" help:"The name of the fleet, the same in all its proxies: 1 to 63 letters, digits, - and _."`
 	Store       string    `yaml:"store" required:"yes" help:"The store of the fleet: nats://host:4222, tls://host:4222, or several separated by commas; or postgres://user@host/database. Put passwords and tokens into credentials."`
 	Credentials string    `yaml:"credentials" help:"File with the password of the user in store, or with the token or the credentials (.creds) of NATS."`
-	TLS         ClientTLS `yaml:"tls" help:"For NATS. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
+	TLS         ClientTLS `yaml:"tls" help:"For NATS, as upstreams.NAME.tls. For PostgreSQL, store has sslmode, sslrootcert, sslcert and sslkey."`
 	Replicas    int       `yaml:"replicas" default:"1" min:"1" max:"5" help:"On how many NATS servers a new bucket is kept. With 3 it survives the loss of one."`
 
 	Cap      int      `yaml:"cap" required:"yes" min:"1" help:"Cap on the requests that run in all compartments of all proxies together. If the proxies differ, the lowest counts."`

@@ -40,9 +40,9 @@ type ServerTLS struct {
 // ClientTLS is the proxy's TLS to an upstream. The files are read again when they change.
 type ClientTLS struct {
 	CA          string `yaml:"ca" help:"File of authorities to trust, PEM. Defaults to the system's."`
-	Certificate string `yaml:"certificate" help:"File of the proxy's certificate for the upstream, PEM."`
+	Certificate string `yaml:"certificate" help:"File of the proxy's certificate, PEM."`
 	Key         string `yaml:"key" help:"File of its key, PEM."`
-	ServerName  string `yaml:"server_name" help:"Name that the upstream's certificate must have. Defaults to the host of the address."`
+	ServerName  string `yaml:"server_name" help:"Name that the server's certificate must have. Defaults to the host of the address."`
 }
 
 // Peers returns the peers in the networks of a configuration that was checked.
