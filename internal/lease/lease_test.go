@@ -180,7 +180,9 @@ func TestMemberTakesAdvice(t *testing.T) {
 	now := time.Second
 	n := lease.NewNode(told, now)
 	number := uint64(0)
+	use := func(int) lease.Load { return lease.Load{} }
 	grant := func(answers, about time.Duration) (law.Advice, bool) {
+		n.Tick(now, use) // sends a want
 		number++
 		must.Have(n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: number, Value: value(t, lease.Grant{
 			Epoch: lease.Epoch{N: 1, ID: "b"}, Number: number, Answers: answers, TTL: told.TTL, Share: 1,
@@ -201,7 +203,6 @@ func TestMemberTakesAdvice(t *testing.T) {
 	if a, ok := grant(now, now-time.Millisecond); !ok || a.Members != 3 {
 		t.Errorf("%+v, %v about the last report", a, ok)
 	}
-	use := func(int) lease.Load { return lease.Load{} }
 	n.Tick(now, use)
 	if a, ok := n.Advice(); ok {
 		t.Errorf("%+v while the lease lasts", a)
@@ -209,6 +210,25 @@ func TestMemberTakesAdvice(t *testing.T) {
 	n.Tick(now+told.TTL, use)
 	if a, ok := n.Advice(); !ok || a != (law.Advice{}) {
 		t.Errorf("%+v, %v after the lease: want none", a, ok)
+	}
+}
+
+// TestGrantToAnEarlierProcess: a process with the ID of a crashed process has no share of the grant
+// that the store still has. The clock of the crashed process began earlier, so that its lease would
+// last for days.
+func TestGrantToAnEarlierProcess(t *testing.T) {
+	c := told
+	c.Fallback = lease.Refuse
+	now := time.Second
+	n := lease.NewNode(c, now)
+	for _, answers := range []time.Duration{48 * time.Hour, now} {
+		n.Tick(now, func(int) lease.Load { return lease.Load{} })
+		must.Have(n.Read(now, lease.Entry{Key: lease.GrantPrefix + "a", Rev: 1, Value: value(t, lease.Grant{
+			Epoch: lease.Epoch{N: 1, ID: "b"}, Number: 1, Answers: answers, TTL: c.TTL, Share: 5,
+		})}))(t)
+		if own := answers == now; n.Leased() != own || n.Share() > 0 != own {
+			t.Errorf("a share of %d of a grant that answers a want of %v, at %v", n.Share(), answers, now)
+		}
 	}
 }
 

@@ -43,7 +43,8 @@ func (m *member) promise(e Epoch) {
 // apply takes a grant. It reports whether the share changed.
 func (m *member) apply(now time.Duration, g Grant) (changed bool) {
 	end := g.Answers + g.TTL
-	if g.Epoch.Before(m.promised) || end <= now {
+	earlier := g.Answers > m.sent // the grant is for an earlier process with this ID
+	if g.Epoch.Before(m.promised) || end <= now || earlier {
 		return false
 	}
 	m.promise(g.Epoch)

@@ -438,6 +438,7 @@ var ofLibrary = []mutant{
 	{"a share is lent before its loser confirms the loss", "internal/lease/booking.go", "most, keep := max(b.want.Held, b.want.Running), b.want.Keep", "most, keep := b.last().Share, b.want.Keep", "TestFleetStaysBelowTheCap", "internal/check"},
 	{"a report is in one want only", "internal/lease/member.go", "load.Report != m.answered && m.advice == nil", "load.Report != m.reported", "TestReportIsRepeated", ""},
 	{"a lease counts from its receipt", "internal/lease/member.go", "end := g.Answers + g.TTL", "end := now + g.TTL", "TestFleetStaysBelowTheCap", "internal/check"},
+	{"a grant to an earlier process counts", "internal/lease/member.go", "g.Answers > m.sent //", "false //", "TestGrantToAnEarlierProcess", ""},
 	{"running work is not counted", "internal/lease/booking.go", "max(b.want.Held, b.want.Running)", "b.want.Held", "TestFleetStaysBelowTheCap", "internal/check"},
 	{"a new allocator raises before all have promised", "internal/lease/allocator.go", "raise = raise && (b.promised || now >= a.settled)", "", "TestFleetStaysBelowTheCap", "internal/check"},
 	{"the last work of a silent member is not counted", "internal/lease/booking.go", "drift(c.TTL+c.Grace)", "drift(c.TTL)", "TestFleetStaysBelowTheCap", "internal/check"},
