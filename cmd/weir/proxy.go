@@ -48,6 +48,8 @@ type limitFlags struct {
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
 	s = s.unwatched()
 	signal.Ignore(syscall.SIGPIPE) // a reader of the log that ends must not end the proxy
+	hangup, ignore := c.hangups()
+	defer ignore()
 	settings, applied, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
@@ -64,7 +66,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
-	defer c.reloadOnChange(ctx, p, applied)()
+	defer c.reloadOnChange(ctx, p, applied, hangup)()
 	ended := announce(ctx, log)
 	err = c.named(p.Run(ctx))
 	ended()
@@ -189,21 +191,30 @@ func isPipe(path string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
+// hangups receives SIGHUP, which would otherwise end the proxy. It begins before the file is read, and
+// goes on until everything has ended.
+func (c proxyCommand) hangups() (hangup chan os.Signal, stop func()) {
+	hangup = make(chan os.Signal, 1)
+	if c.Config == "" {
+		return hangup, func() {}
+	}
+	signal.Notify(hangup, syscall.SIGHUP)
+	return hangup, func() { signal.Stop(hangup) }
+}
+
 // reloadOnChange reloads the file on SIGHUP and when it changes.
-func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applied []byte) (stop func()) {
+func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, applied []byte, hangup <-chan os.Signal) (stop func()) {
 	if c.Config == "" {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
 	look := time.NewTicker(lookEvery)
 	if isPipe(c.Config) {
 		look.Stop()
 	}
 	reload := func() { _ = p.Reload() } // which logs its result
 	go eachChange(ctx, hangup, look.C, applied, c.contents, reload)
-	return func() { signal.Stop(hangup); look.Stop(); cancel() }
+	return func() { look.Stop(); cancel() }
 }
 
 // eachChange calls reload on each hangup, and when the file differs from the applied text and is

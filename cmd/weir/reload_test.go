@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -91,6 +93,30 @@ func TestConfigurationFromAPipe(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	must.Do(t, run(ctx, []string{"proxy", "--config", path}, io.Discard, io.Discard))
+}
+
+// A script starts the proxy and sends SIGHUP while the proxy still reads its file.
+func TestHangupDuringTheStart(t *testing.T) {
+	from, to, err := os.Pipe()
+	must.Do(t, err)
+	defer from.Close()
+	proxy := exec.Command(must.Have(os.Executable())(t))
+	proxy.Args = []string{"weir", "proxy", "--config", "/dev/fd/3"}
+	proxy.ExtraFiles = []*os.File{from}
+	out := must.Have(proxy.StdoutPipe())(t)
+	must.Do(t, proxy.Start())
+	defer proxy.Process.Kill()
+	must.Have(io.WriteString(to, "#"+strings.Repeat(" ", 100_000)+"\n"))(t) // more than the pipe takes
+	must.Do(t, proxy.Process.Signal(syscall.SIGHUP))
+	must.Have(io.WriteString(to, "listeners: [{address: '127.0.0.1:0'}]\nadmin: {address: none}\nupstreams: {api: {addresses: ['http://127.0.0.1:1']}}\n"))(t)
+	must.Do(t, to.Close())
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+		t.Fatalf("said %q, %v, %v: want the address", line, err, proxy.Wait())
+	}
+	must.Do(t, proxy.Process.Signal(os.Interrupt))
+	if err := proxy.Wait(); err != nil {
+		t.Errorf("%v, want status 0", err)
+	}
 }
 
 // A named pipe that takes the place of the file ends no watch of it.
