@@ -221,13 +221,14 @@ type SideSnapshot struct {
 	PID pid.Snapshot
 
 	Rate         float64       // cost admitted per second, over about a second
-	Cost         uint64        // cost admitted, as corrected; it never falls, but stays until later cost makes up for a correction
+	Cost         uint64        // cost admitted, as corrected; between snapshots it does not fall, but stays until later cost makes up for a correction
 	Throttled    uint64        // operations that waited and then started; Limiter counts the operations that left or were refused
 	ThrottleTime time.Duration // the sum of the waits of these operations
 	Limiter      weir.Snapshot // latencies, work in flight, the queue, waiters that left, refusals by reason
 }
 
-// Snapshot returns the present state. Reading changes nothing.
+// Snapshot returns the present state. Reading changes nothing, except that the Cost of a later
+// snapshot is not lower.
 func (t *Throttle) Snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
