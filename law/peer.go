@@ -58,10 +58,10 @@ func Advise(reports []Report) []Advice {
 	for i, r := range reports {
 		a := Advice{Members: len(reports), NoLoad: noLoad}
 		if noLoad > 0 && r.NoLoad > 0 {
-			a.Slower = float64(noLoad) / float64(r.NoLoad)
+			a.Slower = min(float64(noLoad)/float64(r.NoLoad), math.MaxInt32)
 		}
 		if r.Target > 0 && (r.Reached || r.Target > fair) {
-			a.Share = fair / r.Target
+			a.Share = min(fair/r.Target, math.MaxInt32)
 		}
 		advice[i] = a
 	}

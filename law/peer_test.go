@@ -46,6 +46,17 @@ func TestAdviceWithoutKnowledge(t *testing.T) {
 	}
 }
 
+// TestAdviceOfExtremes: reports may come from a broken process. Their advice must be valid even so.
+func TestAdviceOfExtremes(t *testing.T) {
+	least := law.Report{NoLoad: 1, Target: math.SmallestNonzeroFloat64, Rate: math.SmallestNonzeroFloat64, Reached: true}
+	most := law.Report{NoLoad: math.MaxInt64, Target: math.MaxInt32, Rate: math.MaxInt32, Reached: true}
+	for _, a := range law.Advise([]law.Report{least, most, {Reached: true}}) {
+		if !least.Valid() || !most.Valid() || !a.Valid() {
+			t.Errorf("%+v is not valid", a)
+		}
+	}
+}
+
 // taught is a pilot whose limit was reached, and its law.
 func taught(t *testing.T) (*pilot, law.Peer) {
 	t.Helper()

@@ -115,6 +115,18 @@ func TestAllocatorAdvises(t *testing.T) {
 	}
 }
 
+// TestExtremeReport: a broken member must not break the allocator.
+func TestExtremeReport(t *testing.T) {
+	h := newHub(t, told)
+	h.live(30, map[string]lease.Want{
+		"b": {Cap: 10, Need: 1, Report: &law.Report{NoLoad: 1, Target: 5e-324, Rate: 100, Reached: true}},
+		"c": {Cap: 10, Need: 1, Report: &law.Report{NoLoad: time.Hour, Target: 30, Rate: 1000, Reached: true}},
+	})
+	if b, c := h.grants["b"], h.grants["c"]; b.Share == 0 || c.Share == 0 {
+		t.Errorf("grants %+v and %+v: want a share for each", b, c)
+	}
+}
+
 // TestSharesAreSteady: a share that would move by less than a twentieth stays, which saves
 // messages, unless slots are lacking.
 func TestSharesAreSteady(t *testing.T) {
