@@ -18,8 +18,8 @@ type test struct {
 
 const (
 	firstDepth = 0.5 // share of the concurrency left by a step while the no-load latency is unknown
-	// queueing is the elasticity of the latency above which there is still a queue. With 0.3, random
-	// systems score 0.4 points less.
+	// queueing is the elasticity of the latency above which there is still a queue. With 0.3,
+	// random systems score 0.4 points less.
 	queueing     = 0.5
 	leastDepth   = 0.1  // a smaller step of ln n says nothing
 	goodDone     = 25   // completions of constant work in a probe, twice as many of exponential work
