@@ -53,6 +53,7 @@ var ofProxy = []mutant{
 	{"deadlines of strangers are failures of the server", "cmd/weir/internal/exchange/send.go", "if own, ok := x.callTimeout(); ok {", "if own, ok := x.callTimeout(); ok && own < 0 {", "TestDeadlineOfACallOfGRPC", ""},
 	{"a client is asked for its body twice", "cmd/weir/internal/upstream/send.go", `code == http.StatusContinue && s.in.Header["Expect"] != nil`, "code == http.StatusOK", "TestExpect", ""},
 	{"a server that never asks for a body gets none", "cmd/weir/internal/upstream/connections.go", "ExpectContinueTimeout:  expect", "ExpectContinueTimeout:  time.Hour", "TestExpect", ""},
+	{"requests with trailers share a connection with others", "cmd/weir/internal/upstream/connections.go", "len(req.Trailer) > 0", "len(req.Trailer) < 0", "TestRequestsWithTrailersAreAlone", ""},
 	{"a change of the file is two reloads", "cmd/weir/proxy.go", "|| bytes.Equal(seen, applied)", "|| bytes.Equal(before, nil)", "TestOneReloadForOneChange", ""},
 	{"the admin address answers to any name", "cmd/weir/internal/admin/access.go", "!a.local && !callers.Host(r, a.hosts)", "a.local && !callers.Host(r, a.hosts)", "TestWhoMayLook", ""},
 }

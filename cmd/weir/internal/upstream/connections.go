@@ -30,7 +30,7 @@ const readBuffer = 16 << 10
 // connections are the connections to an address, with the settings of new connections.
 type connections struct {
 	transport http.RoundTripper
-	checks    http.RoundTripper // over HTTP/1, each check has a connection of its own
+	alone     http.RoundTripper // each request has a connection of its own
 	settings  config.Upstream
 	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
@@ -70,14 +70,19 @@ func newConnections(a *address, s config.Upstream, log *slog.Logger) (*connectio
 		d.files = files
 		t.DialTLSContext = d.dialTLS
 	}
-	checks := t
-	if !d.http2 {
-		// net/http frees a connection before the caller has a response without a body. A check that
-		// takes the connection then, and is cancelled, would end that response.
-		checks = t.Clone()
-		checks.DisableKeepAlives = true
+	alone := t.Clone()
+	alone.DisableKeepAlives = true
+	return &connections{transport: t, alone: alone, settings: s}, nil
+}
+
+// transportFor returns the transport for a request. By HTTP/2, a request with trailers is alone: if
+// a server in Go answers before it has read the body, then the trailers are an error of the whole
+// connection for it, and a client could break off the requests of others.
+func (c *connections) transportFor(req *http.Request) http.RoundTripper {
+	if len(req.Trailer) > 0 && isHTTP2(c.settings) {
+		return c.alone
 	}
-	return &connections{transport: t, checks: checks, settings: s}, nil
+	return c.transport
 }
 
 // release ends the use of the connections by a pool.

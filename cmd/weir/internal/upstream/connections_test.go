@@ -82,6 +82,28 @@ func TestHTTP2WithoutTLS(t *testing.T) {
 	}
 }
 
+// A server in Go ends the connection of a request with trailers that it answers before it has read
+// the body. Other requests must not be on it.
+func TestRequestsWithTrailersAreAlone(t *testing.T) {
+	c := defaults(plainHTTP2(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.RemoteAddr) }))
+	c.Protocol = "http2"
+	p, _ := started(t, c)
+	from := func(trailer http.Header) string {
+		req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodPost, "http://example.com/", io.MultiReader(strings.NewReader("x"))))(t)
+		req.Trailer = trailer
+		res := must.Have(roundTrip(p, req))(t)
+		defer res.Body.Close()
+		return string(must.Have(io.ReadAll(res.Body))(t))
+	}
+	shared := from(nil)
+	if alone := from(http.Header{"X-After": {"1"}}); alone == shared {
+		t.Error("a request with trailers shares a connection")
+	}
+	if again := from(nil); again != shared {
+		t.Error("a request without trailers shares no connection")
+	}
+}
+
 func TestUnixSocket(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.sock")
 	l := must.Have(net.Listen("unix", path))(t)

@@ -57,7 +57,10 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 	a.locate(req.URL)
 	a.begin()
 	defer a.end()
-	res, err := a.checks.RoundTrip(req.WithContext(ctx))
+	// net/http frees a connection of HTTP/1 before the caller has a response without a body. A
+	// check that takes the connection then, and is cancelled, would end that response. So checks
+	// are alone.
+	res, err := a.alone.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (f fake) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // pretend replaces the connections to an address by a fake.
 func (p *Pool) pretend(i int, f fake) {
-	p.addresses[i].connections = &connections{transport: f, checks: f}
+	p.addresses[i].connections = &connections{transport: f, alone: f}
 	p.addresses[i].pools.Add(1)
 }
 

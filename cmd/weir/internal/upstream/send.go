@@ -62,7 +62,7 @@ func (p *Pool) try(s *sending, a *address) (*http.Response, error) {
 	a.requests.Add(1)
 	a.inFlight.Add(1)
 	a.begin()
-	res, err := a.transport.RoundTrip(s.to(a, p.config.Host))
+	res, err := a.transportFor(s.in).RoundTrip(s.to(a, p.config.Host))
 	if err == nil {
 		err = checkStatus(res)
 	}
