@@ -26,6 +26,8 @@ const longestReason = 1024
 
 func (q *Queue) deadSubject(job string) string { return "weir.dead." + q.conf.Stream + "." + job }
 
+const deadSuffix = "_dead" // of the name of a stream
+
 // bury puts a job into the stream of dead letters, once. A job that is so large that no header fits
 // in is kept without its reason.
 func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMetadata, reason error) error {

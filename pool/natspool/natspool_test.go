@@ -51,6 +51,7 @@ func TestConfig(t *testing.T) {
 	for want, c := range map[string]natspool.Config{
 		`Stream is ""`:    {},
 		`Stream is "a.b"`: {Stream: "a.b"},
+		"without _dead":   {Stream: "a_dead"},
 		"Replicas is 7":   {Stream: "a", Replicas: 7},
 		"Lease is 1ns":    {Stream: "a", Lease: 1},
 	} {

@@ -18,8 +18,8 @@ import (
 
 // A Config configures a [Queue]. 0 means the default.
 type Config struct {
-	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores. A stream that
-	// exists is used as it is. Otherwise New makes the stream, on disk. It keeps each job until the
+	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores, not _dead at the
+	// end, which the streams of dead letters have. A stream that exists is used as it is. Otherwise New makes the stream, on disk. It keeps each job until the
 	// job is acknowledged. Its jobs are messages with the subject weir.jobs. and the name.
 	Stream string
 
@@ -66,6 +66,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Lease < 100*time.Millisecond || c.Lease > time.Hour {
 		return c, settings.Invalid(pool.ErrConfig, "natspool: Lease", c.Lease, "0 (the default, 30s) or 100ms to 1h")
 	}
+	if strings.HasSuffix(c.Stream, deadSuffix) { // perhaps the dead letters of another queue
+		return c, settings.Invalid(pool.ErrConfig, "natspool: Stream", strconv.Quote(c.Stream), "a name without "+deadSuffix+" at its end")
+	}
 	err := cmp.Or(
 		settings.DefaultUpTo(pool.ErrConfig, "natspool: Replicas", &c.Replicas, 1, 5),
 		settings.Name(pool.ErrConfig, "natspool: Stream", c.Stream),
@@ -91,7 +94,7 @@ func New(ctx context.Context, js jetstream.JetStream, c Config) (*Queue, error) 
 		return nil, err
 	}
 	q.dead, err = open(ctx, js, jetstream.StreamConfig{
-		Name: c.Stream + "_dead", Subjects: []string{q.deadSubject("*")}, Discard: jetstream.DiscardNew,
+		Name: c.Stream + deadSuffix, Subjects: []string{q.deadSubject("*")}, Discard: jetstream.DiscardNew,
 		Replicas: c.Replicas, Duplicates: 24 * time.Hour,
 	})
 	if err != nil {
