@@ -191,8 +191,8 @@ func isPipe(path string) bool {
 	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
-// hangups receives SIGHUP, which would otherwise end the proxy. It begins before the file is read, and
-// goes on until everything has ended.
+// hangups receives SIGHUP, which would otherwise end the proxy. It begins before the file is read,
+// and goes on until everything has ended.
 func (c proxyCommand) hangups() (hangup chan os.Signal, stop func()) {
 	hangup = make(chan os.Signal, 1)
 	if c.Config == "" {

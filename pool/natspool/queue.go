@@ -18,9 +18,10 @@ import (
 
 // A Config configures a [Queue]. 0 means the default.
 type Config struct {
-	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores, not _dead at the
-	// end, which the streams of dead letters have. A stream that exists is used as it is. Otherwise New makes the stream, on disk. It keeps each job until the
-	// job is acknowledged. Its jobs are messages with the subject weir.jobs. and the name.
+	// Stream names the stream: 1 to 64 letters, digits, hyphens and underscores, without _dead at
+	// the end, as the streams of dead letters have it. A stream that exists is used as it is.
+	// Otherwise New makes the stream, on disk. It keeps each job until the job is acknowledged. Its
+	// jobs are messages with the subject weir.jobs. and the name.
 	Stream string
 
 	// Replicas is the number of servers that keep each stream which the queue makes: 1 to 5.
