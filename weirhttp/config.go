@@ -40,7 +40,7 @@ type Config struct {
 	// takes a slot. ResponseBuffer is the longest body of a response that is held back until the
 	// slot is free. They need Streams. The number of requests at a time bounds their memory, and
 	// not the limit: there are as many requests as connections, or as streams of connections in
-	// HTTP/2. Both default to 64 KB, and may be 1 byte to 1 GB.
+	// HTTP/2. Both default to 64 KiB, and may be 1 byte to 1 GiB.
 	RequestBuffer, ResponseBuffer int
 
 	// Uploads is the part of an admitter's limit, but at least one slot, that all requests whose
@@ -52,7 +52,7 @@ type Config struct {
 }
 
 const (
-	// defaultBuffer is nginx's default buffer for a response, in eight buffers of 8 KB. A
+	// defaultBuffer is nginx's default buffer for a response, in eight buffers of 8 KiB. A
 	// client of HTTP/1 that never reads a response of this size takes 80 to 94 KB, and 20 to 27 KB
 	// if nothing is held back (TestStalledReaderMemory).
 	defaultBuffer = 64 << 10

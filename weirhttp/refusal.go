@@ -26,7 +26,8 @@ const RefusedHeader = "Weir-Refused"
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
 
 // RefuseResponse answers a request that ran, but gets no response because the streams had no slot
-// for the response. Limit does so with [Config].Streams. RefuseResponse sets no Retry-After.
+// for the response. Limit does so with [Config].Streams. RefuseResponse sets no Retry-After, but
+// leaves one that is set, so that a [Config].OnRefused may call it.
 func RefuseResponse(w http.ResponseWriter, r *http.Request, err error) { unset.answer(w, r, err) }
 
 // unset is the configuration of Limit.
