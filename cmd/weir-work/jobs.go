@@ -139,7 +139,7 @@ func list(ctx context.Context, j handover.Jobs, s streams) error {
 			fmt.Fprint(table, "...\n")
 			break
 		}
-		fmt.Fprintf(table, "%d\t%q\t%s\t%s\n", letter.Number, letter.Job.ID, letter.At.UTC().Format(time.RFC3339), strings.Map(command.Printable, letter.Reason))
+		fmt.Fprintf(table, "%d\t%.64q\t%s\t%s\n", letter.Number, letter.Job.ID, letter.At.UTC().Format(time.RFC3339), strings.Map(command.Printable, letter.Reason))
 	}
 	return table.Flush()
 }

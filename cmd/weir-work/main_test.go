@@ -210,6 +210,22 @@ func (endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// TestLongID: the sender of a job chooses its ID, which must not fill the screen.
+func TestLongID(t *testing.T) {
+	at := folder(t)
+	local := must.Have(natspool.Open(t.Context(), at.Embedded))(t)
+	q := must.Have(natspool.New(t.Context(), local.JetStream(), natspool.Config{Stream: at.Stream}))(t)
+	must.Do(t, q.Add(t.Context(), strings.Repeat("x", 60_000), nil))
+	must.Do(t, local.Close())
+	w := begin(t, script(at, "true"))
+	jobs := handover.Request{Jobs: &handover.Jobs{Queue: at, Limit: 10}}
+	must.Happen(t, "the job is a dead letter", func() bool { return strings.Contains(said(t, jobs, ""), " 1 dead letter\n") })
+	if got := said(t, jobs, ""); !strings.Contains(got, `"xxx`) || len(got) > 1000 {
+		t.Errorf("%d bytes: %.1000s", len(got), got)
+	}
+	w.stop(t)
+}
+
 // TestSecondSignal: it ends the jobs, and they come back.
 func TestSecondSignal(t *testing.T) {
 	at := folder(t)
