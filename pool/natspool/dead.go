@@ -44,11 +44,14 @@ func (q *Queue) bury(ctx context.Context, m jetstream.Msg, meta *jetstream.MsgMe
 	return nil
 }
 
+// errFullHeaders is the error of a server that takes no more headers.
+var errFullHeaders = &jetstream.APIError{ErrorCode: 10097}
+
 // publish publishes a message or, if it is too large, the message with the headers of the job
 // alone. It leaves out the ID among them, since another job may have had the same ID.
 func (q *Queue) publish(ctx context.Context, out *nats.Msg, job nats.Header) error {
 	_, err := q.js.PublishMsg(ctx, out)
-	if errors.Is(err, nats.ErrMaxPayload) {
+	if errors.Is(err, nats.ErrMaxPayload) || errors.Is(err, errFullHeaders) {
 		out.Header = headersOf(job)
 		out.Header.Del(jetstream.MsgIDHeader)
 		_, err = q.js.PublishMsg(ctx, out)

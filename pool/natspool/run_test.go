@@ -154,6 +154,22 @@ func TestDeadLettersBelieveNoJob(t *testing.T) {
 	}
 }
 
+// TestDeadLetterOfFullHeaders: a server takes no more than 64 kB of headers.
+func TestDeadLetterOfFullHeaders(t *testing.T) {
+	l := local(t, t.TempDir())
+	q := queue(t, l, natspool.Config{Stream: "mail"})
+	sent := &nats.Msg{Subject: "weir.jobs.mail", Header: nats.Header{"Trace": {strings.Repeat("x", 65_450)}}}
+	must.Have(l.JetStream().PublishMsg(t.Context(), sent))(t)
+	for range 2 { // it fails again after it was requeued
+		first(t, 1, newPool(t, q, 1, pool.Config{Source: q.Source(failing(pool.Permanent(errJob)))}), isRejected)
+		letter := letters(t, q, 1)[0]
+		if got := len(letter.Job.Header.Get("Trace")); got != 65_450 {
+			t.Errorf("a header of %d bytes", got)
+		}
+		must.Do(t, q.Requeue(t.Context(), letter.Number))
+	}
+}
+
 // TestDeadLettersOfOneID: two jobs, one after the other, may have the same ID and be so large that
 // no further header fits into their messages.
 func TestDeadLettersOfOneID(t *testing.T) {
