@@ -56,8 +56,9 @@ func TestPlaygroundAgreesWithTheCommand(t *testing.T) {
 	tab.Wait(t, "!busy && document.getElementById('state').textContent.includes('took')")
 	tab.Eval(t, "document.getElementById('state').textContent", &state)
 	t.Log(state)
+	tab.Eval(t, "void (window.light = plots)", nil)
 	tab.Look(t, 360, 1800, "dark")
-	tab.Wait(t, "plots[0].width === document.getElementById('charts').clientWidth")
+	tab.Wait(t, "plots !== light && plots[0].width === document.getElementById('charts').clientWidth") // drawn anew
 	tab.Inspect(t, "your system at 360 px", "html")
 	tab.Keep(t, *screenshots, "playground-360")
 	tab.Silent(t, "the page")
