@@ -32,7 +32,8 @@ const (
 
 // read returns the value of a YAML text, or nil if it is empty or has a fault. It refuses
 // features that no configuration needs and that YAML parsers disagree about: anchors and
-// aliases, merge keys, tags, keys that are no plain words, directives, several documents.
+// aliases, merge keys, tags, keys that are no plain words, octal numbers, directives, several
+// documents.
 func read(origin place, source []byte, wrong *faults) ast.Node {
 	if problem := unreadable(source); problem != "" {
 		wrong.add(origin, "", "%s", problem)
@@ -93,12 +94,13 @@ func placed(origin place, t *token.Token) place {
 
 // unwanted are the tokens that no configuration has.
 var unwanted = map[token.Type]string{
-	token.AnchorType:     "an anchor",
-	token.AliasType:      "an alias",
-	token.TagType:        "a tag",
-	token.MergeKeyType:   "a merge key",
-	token.MappingKeyType: "a complex key",
-	token.DirectiveType:  "a directive",
+	token.AnchorType:       "an anchor",
+	token.AliasType:        "an alias",
+	token.TagType:          "a tag",
+	token.MergeKeyType:     "a merge key",
+	token.MappingKeyType:   "a complex key",
+	token.DirectiveType:    "a directive",
+	token.OctetIntegerType: "an octal number", // 010 is 8 or 10
 }
 
 // acceptable reports whether the tokens may be parsed, and adds a fault if not.
