@@ -65,8 +65,8 @@ func IsExempt(a weir.Admitter) bool {
 	return a == nil
 }
 
-// ContextOutcome returns the outcome of a call whose context has ended: a cancellation means
-// that the caller left, and a deadline is a timeout. The context must have
+// ContextOutcome returns the outcome of a call whose context has ended: [weir.Abandoned] if it was
+// cancelled, because its caller left, and [weir.Timeout] after a deadline. The context must have
 // ended.
 func ContextOutcome(ctx context.Context) weir.Outcome {
 	if ctx != nil && errors.Is(ctx.Err(), context.Canceled) {

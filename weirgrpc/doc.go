@@ -19,8 +19,9 @@
 //   - RESOURCE_EXHAUSTED, and UNAVAILABLE with RetryInfo, is an overload on a client, because the
 //     server refused the call. On a server it teaches nothing, because a quota of one caller says
 //     nothing about the server;
-//   - all other codes teach nothing: the caller was wrong, and the refusal of a wrong call is
-//     fast. A caller that left teaches nothing either.
+//   - CANCELLED is abandoned work, and so is a call whose caller left, whatever its code: its
+//     latency is not measured;
+//   - all other codes teach nothing: the caller was wrong, and the refusal of a wrong call is fast.
 //
 // To choose a limiter for each call, choose by method ([ByMethod]). An admitter of your own may
 // choose by anything else that is in the context, such as the metadata.

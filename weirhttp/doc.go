@@ -25,7 +25,7 @@
 //   - 4xx teaches nothing: the caller was wrong, and such an answer is fast. For [Transport] only,
 //     429 and 529 are overloads, because the downstream refuses this client. A handler's 429 is
 //     most often a quota of one caller;
-//   - a client that left teaches nothing, whatever the outcome of its request.
+//   - a request whose client left is abandoned, whatever its status: its latency is not measured.
 //
 // # Slow clients
 //

@@ -66,8 +66,8 @@ func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
 	return c.ServerOutcome()
 }
 
-// OutcomeOnServer is ServerOutcome for a call that its handler has ended. A client that left
-// teaches nothing, whatever became of its call.
+// OutcomeOnServer is ServerOutcome for a call that its handler has ended. If its client has left,
+// the call is abandoned, whatever its code.
 func OutcomeOnServer(ctx context.Context, c Code) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)
