@@ -2,7 +2,9 @@ package handover
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"time"
 )
 
@@ -80,9 +82,17 @@ type Request struct {
 	Fleet   *Fleet   `json:",omitempty"`
 }
 
-// Encode returns the variable for the environment, as NAME=value.
+// Encode returns the variable for the environment, as NAME=value. It refuses bytes that are not
+// UTF-8, which JSON would replace.
 func (r Request) Encode() (string, error) {
 	text, err := json.Marshal(r)
+	if err != nil {
+		return "", err
+	}
+	again, err := Decode(string(text))
+	if err == nil && !reflect.DeepEqual(again, r) {
+		err = errors.New("an argument is no UTF-8: want such a payload on the standard input, and such a command in a script")
+	}
 	return Variable + "=" + string(text), err
 }
 
