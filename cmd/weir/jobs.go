@@ -68,7 +68,7 @@ func handOver(ctx context.Context, s streams, r handover.Request) error {
 	}
 	variable, err := r.Encode()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	program.env = []string{variable}
 	return program.become(ctx, s.unwatched())

@@ -25,8 +25,10 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
+	"unicode/utf8"
 
 	"github.com/alecthomas/kong"
 
@@ -68,6 +70,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 func runOn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 { // Kong would change it
+		return usageError{fmt.Errorf("argument %d, %q, is no UTF-8: want text; other bytes can be a payload of weir enqueue on the standard input", i+1, args[i])}
+	}
 	done := false
 	parser, err := newParser(stdout, stderr, func(int) { done = true })
 	if err != nil {

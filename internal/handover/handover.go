@@ -2,9 +2,7 @@ package handover
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"reflect"
 	"time"
 )
 
@@ -82,17 +80,9 @@ type Request struct {
 	Fleet   *Fleet   `json:",omitempty"`
 }
 
-// Encode returns the variable for the environment, as NAME=value. It refuses bytes that are not
-// UTF-8, which JSON would replace.
+// Encode returns the variable for the environment, as NAME=value.
 func (r Request) Encode() (string, error) {
 	text, err := json.Marshal(r)
-	if err != nil {
-		return "", err
-	}
-	again, err := Decode(string(text))
-	if err == nil && !reflect.DeepEqual(again, r) {
-		err = errors.New("an argument is no UTF-8: want such a payload on the standard input, and such a command in a script")
-	}
 	return Variable + "=" + string(text), err
 }
 
