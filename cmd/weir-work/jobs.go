@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -94,8 +95,8 @@ func eachLine(in io.Reader, add func([]byte) error) error {
 		case err != nil && !last:
 			return err // the line may not be complete
 		}
-		if n := len(line); n > 0 && line[n-1] == '\n' {
-			line = line[:n-1]
+		if text, ended := bytes.CutSuffix(line, []byte("\n")); ended {
+			line = bytes.TrimSuffix(text, []byte("\r"))
 		}
 		if len(line) > 0 {
 			if err := add(line); err != nil {

@@ -101,9 +101,9 @@ func firstEvents(t *testing.T, address string) (text string) {
 func TestJobs(t *testing.T) {
 	at := folder(t)
 	for in, r := range map[string]*handover.Enqueue{
-		"one\n\ntwo\nbad": {Queue: at, Lines: true},
-		"three\n":         {Queue: at},
-		"":                {Queue: at, Payload: []string{"four", "five"}},
+		"one\r\n\r\n\ntwo\nbad": {Queue: at, Lines: true},
+		"three\n":               {Queue: at},
+		"":                      {Queue: at, Payload: []string{"four", "five"}},
 	} {
 		if got := said(t, handover.Request{Enqueue: r}, in); !strings.HasSuffix(got, " added to orders in "+at.Embedded+"\n") {
 			t.Error(got)
