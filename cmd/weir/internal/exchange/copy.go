@@ -3,7 +3,6 @@ package exchange
 import (
 	"errors"
 	"io"
-	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -38,12 +37,15 @@ func (x *exchange) copy(res *http.Response) {
 	}
 	// Without this flush net/http could send a length in place of the trailers.
 	_ = http.NewResponseController(x.w).Flush()
+	prefix := http.TrailerPrefix
 	if len(trailer) == len(x.announced) {
-		maps.Copy(h, trailer) // in place of headers of the same name, which are sent
-		return
+		prefix = ""
 	}
 	for name, values := range trailer {
-		h[http.TrailerPrefix+name] = values
+		delete(h, prefix+name) // a header of this name is sent
+		if len(values) > 0 {   // otherwise net/http would not end a stream of HTTP/2
+			h[prefix+name] = values
+		}
 	}
 }
 

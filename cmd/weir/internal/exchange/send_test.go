@@ -137,6 +137,26 @@ func TestTrailersOfResponses(t *testing.T) {
 	}
 }
 
+// A client of HTTP/2 sees the end of a response whose trailers are announced, but not sent. It gets
+// no header of the same name as a trailer.
+func TestTrailersThatAreNotSent(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		rg := newRig(t, 1, h2c, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Trailer", "X-Sum")
+			w.Header().Set("X-Sum", "0")
+			_, _ = io.WriteString(w, "text")
+			w.(http.Flusher).Flush()
+			w.Header().Del("X-Sum")
+		}, nil)
+		res := must.Have(rg.client(true).Get(rg.front.URL))(t)
+		_, err := io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		if err != nil || res.Trailer["X-Sum"] != nil {
+			t.Errorf("HTTP/2 to the upstream %v: %v, trailers %v", h2c, err, res.Trailer)
+		}
+	}
+}
+
 // An informational response has no header of a connection, and none that only the proxy may set.
 // A client of HTTP/1.0 gets none (RFC 9110, 15.2): it takes the first response as the final one.
 func TestHeadersOfInformationalResponses(t *testing.T) {
