@@ -180,7 +180,7 @@ func TestRefusedStreamOfAHandlerThatAborts(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
 
-// The hook's first header counts, before the work and after it, as with any writer.
+// The hook's first final header counts, before the work and after it, as with any writer.
 func TestHookThatWritesTwoHeaders(t *testing.T) {
 	closed := fixed(t, 1)
 	closed.Close()
@@ -188,15 +188,15 @@ func TestHookThatWritesTwoHeaders(t *testing.T) {
 	for name, gate := range map[string]weir.Admitter{"refused": closed, "refused as a stream": fixed(t, 1)} {
 		for first, hook := range map[int]func(http.ResponseWriter){
 			429: func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) },
+			503: func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints) },
 			200: func(w http.ResponseWriter) { _, _ = io.WriteString(w, "busy") },
 		} {
-			w := httptest.NewRecorder()
-			configured(t, gate, weirhttp.Config{Streams: closed, OnRefused: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			srv := serve(t, configured(t, gate, weirhttp.Config{Streams: closed, OnRefused: func(w http.ResponseWriter, _ *http.Request, _ error) {
 				hook(w)
 				w.WriteHeader(http.StatusServiceUnavailable)
-			}}, flushes).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-			if w.Code != first {
-				t.Errorf("%s: status %d, want %d", name, w.Code, first)
+			}}, flushes), http1)
+			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != first {
+				t.Errorf("%s: status %d, want %d", name, res.StatusCode, first)
 			}
 		}
 	}

@@ -136,7 +136,13 @@ type answer struct {
 	body   []byte
 }
 
-func (a *answer) WriteHeader(status int) { a.status = cmp.Or(a.status, status) }
+func (a *answer) WriteHeader(status int) {
+	if informs(status) {
+		a.ResponseWriter.WriteHeader(status)
+	} else {
+		a.status = cmp.Or(a.status, status)
+	}
+}
 
 func (a *answer) Write(p []byte) (int, error) {
 	a.WriteHeader(http.StatusOK) // does nothing after a first header
