@@ -109,10 +109,12 @@ type body struct {
 // wrap makes b the body of res, and reports whether it has. It leaves alone a response without a
 // body, and an upgraded connection, which has to stay an io.ReadWriteCloser.
 func (b *body) wrap(res *http.Response) bool {
+	b.res = res
 	if res.Body == nil || res.Body == http.NoBody || res.StatusCode == http.StatusSwitchingProtocols {
+		b.outcome = b.ended()
 		return false
 	}
-	b.ReadCloser, res.Body, b.res = res.Body, b, res
+	b.ReadCloser, res.Body = res.Body, b
 	ctx := b.req.Context()
 	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(edge.ContextOutcome(ctx)) })
 	return true
@@ -141,8 +143,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// ended returns the outcome of a body that was read to its end: gRPC says in a trailer how the call
-// ended.
+// ended returns the outcome of a response that has ended. gRPC says in a trailer how the call
+// ended, or in the header if there is no body.
 func (b *body) ended() weir.Outcome {
 	if code, ok := grpcCode(b.res.StatusCode, b.res.Header, b.res.Trailer); ok {
 		return code.ClientOutcome(false)

@@ -276,19 +276,24 @@ func TestResponsesWithNothingToRead(t *testing.T) {
 	upgraded := struct {
 		io.ReadWriteCloser
 	}{}
-	for _, response := range []*http.Response{
-		{StatusCode: http.StatusNoContent},
-		{StatusCode: http.StatusOK, Body: http.NoBody},
-		{StatusCode: http.StatusSwitchingProtocols, Body: upgraded},
+	failed := http.Header{"Content-Type": {"application/grpc"}, "Grpc-Status": {"13"}}
+	for _, c := range []struct {
+		response *http.Response
+		taught   limittest.Taught
+	}{
+		{&http.Response{StatusCode: http.StatusNoContent}, limittest.Taught{Succeeded: 1}},
+		{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, limittest.Taught{Succeeded: 1}},
+		{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Header: failed}, limittest.Taught{Failed: 1}},
+		{&http.Response{StatusCode: http.StatusSwitchingProtocols, Body: upgraded}, limittest.Taught{Ignored: 1}},
 	} {
 		lim := fixed(t, 1)
-		before := response.Body
-		transport := weirhttp.Transport(roundTrip(func(*http.Request) (*http.Response, error) { return response, nil }), weirhttp.One(lim))
+		before := c.response.Body
+		transport := weirhttp.Transport(roundTrip(func(*http.Request) (*http.Response, error) { return c.response, nil }), weirhttp.One(lim))
 		req := must.Have(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://x/", nil))(t)
 		res, err := transport.RoundTrip(req)
 		if err != nil || res.Body != before {
-			t.Errorf("status %d: body %v, %v", response.StatusCode, res.Body, err)
+			t.Errorf("status %d: body %v, %v", res.StatusCode, res.Body, err)
 		}
-		checkInFlight(t, lim, 0)
+		limittest.Check(t, lim, c.taught)
 	}
 }
