@@ -66,7 +66,7 @@ func (x *exchange) copyBody(res *http.Response) {
 	switch {
 	case x.ahead != nil:
 		x.copyRest(x.ahead, true)
-	case x.source != nil && x.source != http.NoBody && x.in.Method != http.MethodHead:
+	case x.source != nil && x.hasBody(res):
 		x.copyRest(x.source, res.ContentLength < 0 || headers.IsEvents(res.Header))
 		x.closeSource() // now, for the trailers
 	}

@@ -44,7 +44,7 @@ func (x *exchange) receive(res *http.Response) error {
 	switch length := res.ContentLength; {
 	case x.slot.State() != slot.Held: // already a stream
 		x.deadline.stop()
-	case res.Body == http.NoBody, x.in.Method == http.MethodHead:
+	case !x.hasBody(res):
 		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	case headers.IsEvents(res.Header):
 		err = x.becomeStream(slot.Of(x.shared.events), begun)
@@ -59,6 +59,12 @@ func (x *exchange) receive(res *http.Response) error {
 		err = errClientLeft
 	}
 	return err
+}
+
+// hasBody reports whether a body is to be read. A response 304 may have a length without a body, at
+// which net/http fails by HTTP/2.
+func (x *exchange) hasBody(res *http.Response) bool {
+	return res.Body != http.NoBody && x.in.Method != http.MethodHead && res.StatusCode != http.StatusNotModified
 }
 
 // dropOwn removes headers that only this proxy may set from the upstream's response.

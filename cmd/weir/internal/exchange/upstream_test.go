@@ -219,3 +219,18 @@ func TestOutcomeWithoutAFileForAConnection(t *testing.T) {
 		}
 	}
 }
+
+// A response 304 may have the length of the body that it does not have. net/http knows that of
+// HTTP/1, but not of HTTP/2.
+func TestLengthOfAResponseThatIsNotModified(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		rg := newRig(t, 1, h2c, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(http.StatusNotModified)
+		}, nil)
+		if status, body, err := rg.get("/"); status != http.StatusNotModified || body != "" || err != nil {
+			t.Errorf("HTTP/2 %v: status %d, %q, %v", h2c, status, body, err)
+		}
+		rg.taught(limittest.Taught{Succeeded: 1})
+	}
+}
