@@ -42,8 +42,8 @@ func (x *exchange) copy(res *http.Response) {
 		prefix = ""
 	}
 	for name, values := range trailer {
-		delete(h, prefix+name) // a header of this name is sent
-		if len(values) > 0 {   // otherwise net/http would not end a stream of HTTP/2
+		delete(h, name)      // a header of this name is sent
+		if len(values) > 0 { // otherwise net/http would not end a stream of HTTP/2
 			h[prefix+name] = values
 		}
 	}

@@ -108,7 +108,7 @@ func (b heldBody) Read(p []byte) (int, error) {
 // whether the response is whole.
 func TestTrailersOfResponses(t *testing.T) {
 	answer := func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/announced" {
+		if r.URL.Path != "/late" {
 			w.Header().Set("Trailer", "X-Sum")
 		}
 		if r.ProtoMajor == 2 { // which has trailers beside a length
@@ -119,10 +119,13 @@ func TestTrailersOfResponses(t *testing.T) {
 		w.(http.Flusher).Flush()
 		w.Header().Del("X-Sum")
 		w.Header().Set(http.TrailerPrefix+"X-Sum", "1")
+		if r.URL.Path == "/partly" {
+			w.Header().Set(http.TrailerPrefix+"X-More", "2")
+		}
 	}
 	for _, h2c := range []bool{false, true} {
 		rg := newRig(t, 1, h2c, answer, nil)
-		for _, path := range []string{"/announced", "/late"} {
+		for _, path := range []string{"/announced", "/partly", "/late"} {
 			res := must.Have(rg.client(false).Get(rg.front.URL + path))(t)
 			_, _ = io.Copy(io.Discard, res.Body)
 			res.Body.Close()
