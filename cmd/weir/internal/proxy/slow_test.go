@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net"
@@ -51,16 +52,15 @@ routes: [{path: /begun}, {grpc: a.B/*}]`, upstream))
 }
 
 // net/http may still read the header map of an informational response after the client has reset
-// its request. A change of that map would end the process; the race detector sees it every time.
+// its request. A change of that map would end the process. The race detector sees it if a reset
+// comes while net/http encodes a header, which takes most of the time here.
 func TestResetBesideInformationalResponses(t *testing.T) {
-	hinted, leave := make(chan struct{}), make(chan struct{})
+	leave := make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Link", strings.Repeat("x", 60_000))
-		for range 100 { // more than the buffers of a connection take
+		w.Header().Set("Link", strings.Repeat("x", 30_000))
+		for range 8 {
 			w.WriteHeader(http.StatusEarlyHints)
 		}
-		w.Header().Del("Link")
-		close(hinted)
 		<-leave
 	}))
 	t.Cleanup(upstream.Close)
@@ -68,9 +68,16 @@ func TestResetBesideInformationalResponses(t *testing.T) {
 	p := start(t, file(upstream.URL, "routes: [{client_leaves: cancel}]"))
 	conn := must.Have(net.Dial("tcp", p.address))(t)
 	defer conn.Close()
-	const get = "\x82\x86\x84\x41\x01h"
-	must.Have(io.WriteString(conn, preface+frame(settings, 0, 0, "")+frame(headers, endStream|endHeaders, 1, get)))(t)
-	<-hinted
-	must.Have(io.WriteString(conn, frame(reset, 0, 1, "\x00\x00\x00\x08")))(t)
-	must.Happen(t, "the request has ended", func() bool { return p.Requests() == 1 })
+	must.Have(io.WriteString(conn, preface+frame(settings, 0, 0, "")))(t)
+	from := bufio.NewReader(conn)
+	for stream := uint32(1); stream < 40; stream += 2 {
+		const get = "\x82\x86\x84\x41\x01h"
+		must.Have(io.WriteString(conn, frame(headers, endStream|endHeaders, stream, get)))(t)
+		for head := [9]byte{}; head[3] != headers || head[8] != byte(stream); {
+			must.Have(io.ReadFull(from, head[:]))(t)
+			must.Have(from.Discard(int(head[0])<<16 | int(head[1])<<8 | int(head[2])))(t)
+		}
+		must.Have(io.WriteString(conn, frame(reset, 0, stream, "\x00\x00\x00\x08")))(t)
+	}
+	must.Happen(t, "the requests have ended", func() bool { return p.Requests() == 20 })
 }
