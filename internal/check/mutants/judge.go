@@ -28,17 +28,23 @@ func judge(w io.Writer, list []mutant) error {
 		return err
 	}
 	failed, err := try(w, again, 1, "FAIL  ")
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(w, "mutants: %d killed; %d at the second try or not at all, %d not killed\n", len(list)-len(failed), len(again), len(failed))
 	if len(failed) > 0 {
 		return fmt.Errorf("%d of %d mutants were not killed", len(failed), len(list))
 	}
-	return err
+	return nil
 }
 
 // try tries mutants, at most atOnce at a time, and returns the mutants that are not killed.
 func try(w io.Writer, list []mutant, atOnce int, verdict string) (alive []mutant, err error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
 	tmp, err := os.MkdirTemp("", "mutants")
-	if err != nil || len(list) == 0 {
+	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(tmp)
