@@ -66,7 +66,8 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 // requestsOf returns the requests that a simulation with that seed draws for a complete
 // scenario.
 func requestsOf(s Scenario, seed uint64) (list []request) {
-	for t := newTraffic(&s, seed); t.next.at < Never; t.advance() {
+	t := newTraffic(&s, seed)
+	for t.advance(); t.next.at < Never; t.advance() {
 		list = append(list, t.next)
 	}
 	return list

@@ -26,7 +26,7 @@ func RunContext(ctx context.Context, s Scenario, l law.Law, seed uint64) (*Resul
 		return nil, err
 	}
 	if ctx != nil {
-		e.left = ctx.Err
+		e.traffic.left = ctx.Err
 	}
 	return e.simulate(lawText(e.scenario.Limiter.Law), seed)
 }
@@ -64,8 +64,7 @@ type engine struct {
 	door     door
 
 	record record
-	broken error        // the law panicked, or the caller left
-	left   func() error // returns an error once the caller has left; nil if no caller can leave
+	broken error // the law panicked, or the caller left
 }
 
 func newEngine(s Scenario, seed uint64) (*engine, error) {
@@ -109,9 +108,10 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 
 // run processes events in time order, and simultaneous events in the order of the cases.
 func (e *engine) run() error {
+	e.traffic.advance()
 	for n := 0; e.broken == nil; n++ {
-		if n%1024 == 0 && e.left != nil {
-			if e.broken = e.left(); e.broken != nil {
+		if n%1024 == 0 || e.traffic.next.at < 0 {
+			if e.broken = e.traffic.left(); e.broken != nil {
 				break
 			}
 		}

@@ -158,6 +158,25 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// The context also ends a run in which a long time passes without a request.
+func TestRunWithoutRequestsEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := steady(1, func(s *Scenario) { s.Arrivals = idle{cancel} })
+	if _, err := RunContext(ctx, s, nil, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want %v", err, context.Canceled)
+	}
+}
+
+// idle arrivals never come. Their rate holds for a nanosecond at a time, and their caller leaves.
+type idle struct{ leave func() }
+
+func (i idle) Rates(*Rand) Rates { return i }
+
+func (i idle) Next(now time.Duration) (perSecond float64, until time.Duration) {
+	i.leave()
+	return 0, now
+}
+
 // leaving is a fixed law whose caller leaves when it is asked.
 type leaving struct{ leave func() }
 

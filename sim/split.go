@@ -47,7 +47,8 @@ func (s *Scenario) stretches(seed uint64) []stretch {
 // bring adds up the service times of the requests that each limiter receives in each stretch.
 func (s *Scenario) bring(list []stretch, seed uint64) {
 	i := 0
-	for t := newTraffic(s, seed); t.next.at >= 0 && t.next.at != Never; t.advance() {
+	t := newTraffic(s, seed)
+	for t.advance(); t.next.at >= 0 && t.next.at != Never; t.advance() {
 		for i < len(list)-1 && t.next.at >= list[i+1].from {
 			i++
 		}

@@ -26,19 +26,21 @@ type traffic struct {
 	phase    int
 	ends     time.Duration // of the phase
 
+	left func() error // returns an error once the caller of the simulation has left
+
 	arrivals, works, clients *Rand
 }
 
+// newTraffic returns the traffic before its first request.
 func newTraffic(s *Scenario, seed uint64) traffic {
 	t := traffic{
-		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
+		scenario: s, trace: s.Trace, ends: s.Phases[0].Length, left: func() error { return nil },
 		arrivals: NewRand(seed, arrivalStream), works: NewRand(seed, workStream), clients: NewRand(seed, clientStream),
 	}
 	if t.trace == nil {
 		t.rates = s.Arrivals.Rates(NewRand(seed, rateStream))
 		t.spacer, _ = t.rates.(Spacer)
 	}
-	t.advance()
 	return t
 }
 
@@ -97,8 +99,9 @@ func (t *traffic) arrive() time.Duration {
 			continue
 		}
 		if now >= t.holds {
-			if t.rate, t.holds = t.rates.Next(now); t.holds < now {
-				return -1 // which ends the run with an error
+			// Any number of rates may come before the next request. A negative time ends the run.
+			if t.rate, t.holds = t.rates.Next(now); t.holds < now || t.left() != nil {
+				return -1
 			}
 			t.holds = max(t.holds, now+1)
 		}

@@ -398,7 +398,7 @@ var ofLibrary = []mutant{
 	{"any number of recorders", "dash/hub.go", "v.all && h.recorders() >= mostRecorders", "false", "TestRecordersGetAllLimiters", ""},
 	{"a hold hides the change of a pool's size", "dash/pools.go", "d.Resource != last.Resource || !d.At.Before(last.At)", "true", "TestChangesOfPoolsHaveTheirReasons", ""},
 	{"beliefs outlive their law", "dash/series.go", "s.last.Last.Code == law.Configured && s.before.Last.Code != law.Configured", "false", "TestBeliefEndsWithItsLaw", ""},
-	{"a simulation outlives its context", "sim/run.go", "e.left = ctx.Err", "_ = ctx.Err", "TestRunEndsWithItsContext", ""},
+	{"a simulation outlives its context", "sim/run.go", "e.traffic.left = ctx.Err", "_ = ctx.Err", "TestRunEndsWithItsContext", ""},
 	{"tables of any size", "dash/tables.go", "label.Clean(r[1])", "r[1]", "TestTablesAreCut", ""},
 	{"a recording of any version opens", "internal/recording/reader.go", "string(first) != heading", "false", "TestHostileRecordingsAreRefusedWithTheLine", ""},
 	{"a recording has unknown members", "internal/recording/reader.go", "in.DisallowUnknownFields()", "", "TestHostileRecordingsAreRefusedWithTheLine", ""},
