@@ -1,7 +1,6 @@
 package tracelog
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -404,7 +403,10 @@ func TestEndlessLines(t *testing.T) {
 
 type zeros struct{}
 
-func (zeros) Read(p []byte) (int, error) { return copy(p, bytes.Repeat([]byte{0}, 1<<16)), nil }
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
 
 func TestLongErrors(t *testing.T) {
 	long := strings.Repeat("x", 1<<17)
@@ -417,6 +419,15 @@ func TestLongErrors(t *testing.T) {
 				t.Errorf("%+v of %.20q: %.100v", r, log, err)
 			}
 		}
+	}
+}
+
+// A name that is cut must not look like the name of a column.
+func TestLongNamesAreCut(t *testing.T) {
+	long := strings.Repeat("x", 60)
+	_, err := read(Reader{Arrival: "at", Service: "1"}, long+","+long+"y\n1,2")
+	if want := "columns are " + long + ", " + long + "..."; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // A source is the column of a value.
@@ -90,14 +91,21 @@ func (p *logParser) choice() string {
 	return "; the columns are " + shown(names)
 }
 
-// mostShown bounds the names in an error: a file of another kind may have a million.
-const mostShown = 100
+// A file of another kind may have a million names, or a name of a million characters.
+const (
+	mostShown    = 100
+	longestShown = 60
+)
 
 func shown(names []string) string {
 	var list []string
 	for _, name := range names[:min(len(names), mostShown)] {
-		quoted := fmt.Sprintf("%.60q", name) // a file of another kind has control characters
-		list = append(list, quoted[1:len(quoted)-1])
+		quoted := fmt.Sprintf("%.*q", longestShown, name) // a file of another kind has control characters
+		text := quoted[1 : len(quoted)-1]
+		if utf8.RuneCountInString(name) > longestShown {
+			text += "..."
+		}
+		list = append(list, text)
 	}
 	if more := len(names) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
