@@ -402,6 +402,7 @@ func TestHistoryKeepsTheLastEnds(t *testing.T) {
 func TestEventIsOneLine(t *testing.T) {
 	for want, e := range map[string]pool.Event{
 		`"a\nb: done: 1"`:     {Key: "a\nb", Kind: pool.Done, Value: 1},
+		`"a\x9b: done: 1"`:    {Key: "a\x9b", Kind: pool.Done, Value: 1},
 		`"a: failed: x\ny"`:   {Key: "a", Kind: pool.Failed, Err: errors.Join(errors.New("x"), errors.New("y"))},
 		"ä b: progress: half": {Key: "ä b", Kind: pool.Progress, Value: "half"},
 	} {
