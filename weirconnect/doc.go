@@ -11,8 +11,8 @@
 //   - The code of a call is its outcome: no error, and an answer that was not modified, are
 //     successes; unknown, internal, unavailable and data_loss are failures, and so is a handler
 //     that panics; deadline_exceeded is a timeout; resource_exhausted is an overload on a client,
-//     and teaches a server nothing; canceled, and any call whose caller left, is
-//     abandoned; all other codes teach nothing.
+//     and teaches a server nothing; canceled, and any call whose caller left, is abandoned; all
+//     other codes teach nothing.
 //   - A refusal is resource_exhausted with RetryInfo, which [RetryClient] honours and [RetryAfter]
 //     reads, and in the gRPC protocols the trailer grpc-retry-pushback-ms. A closed limiter is
 //     unavailable, a procedure that is no key for a bulkhead invalid_argument, and a call that
