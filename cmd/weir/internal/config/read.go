@@ -125,7 +125,11 @@ func acceptable(origin place, tokens token.Tokens, wrong *faults) bool {
 			return false
 		}
 		if what := unwanted[t.Type]; what != "" {
-			wrong.add(placed(origin, t), "", "has %s (%s): want plain values, lists and objects", what, quoted(t.Value))
+			want := "plain values, lists and objects"
+			if t.Type == token.OctetIntegerType {
+				want = "a number without a 0 before it, or quotes around a text"
+			}
+			wrong.add(placed(origin, t), "", "has %s (%s): want %s", what, quoted(t.Value), want)
 		}
 	}
 	return len(*wrong) == before

@@ -158,8 +158,9 @@ which an editor completes names:
 
 ` + "```yaml\n# yaml-language-server: $schema=weir.schema.json\n```" + `
 
-The file may have plain values, lists and objects, but no anchors, aliases, merge keys, tags or further
-documents. Quote a text with a colon between brackets, such as a URL in a list on one line.
+The file may have plain values, lists and objects, but no anchors, aliases, merge keys, tags, octal
+numbers such as 010 or further documents. Quote a text with a colon between brackets, such as a URL in a
+list on one line.
 
 ## Settings
 

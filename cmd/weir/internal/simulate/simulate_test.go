@@ -26,7 +26,7 @@ func TestScenariosThatAreNone(t *testing.T) {
 		"- a":                                "f.yaml: scenario is a list: want an object",
 		"a: 1\n---\nb: 2":                    "f.yaml:3:1: has more after its end: want one document",
 		"a: &b [x]":                          "f.yaml:1:4: has an anchor",
-		"limiters: 010":                      `f.yaml:1:11: has an octal number ("010")`,
+		"limiters: 010":                      `f.yaml:1:11: has an octal number ("010"): want a number without a 0 before it, or quotes around a text`,
 		"a: " + strings.Repeat("[", 100_000): "f.yaml: has 100002 names, values and signs: want 30000 at most",
 	} {
 		file := must.Write(t, filepath.Join(t.TempDir(), "f.yaml"), text)
