@@ -21,6 +21,8 @@
 //   - A client sends the priority of its context. A server uses it only for trusted peers, by
 //     [weirhttp.Trust] around the mux: an interceptor does not know the connection. Connect itself
 //     sends deadlines.
+//   - A request with a priority, or of a retry, has a header of its own. Interceptors after those of
+//     this package then get a [connect.AnyRequest] that is no [connect.Request].
 //
 // A message that is still being read holds no slot, so bound that time with the timeouts of
 // [net/http.Server].

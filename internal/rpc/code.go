@@ -67,7 +67,7 @@ func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
 }
 
 // OutcomeOnServer is ServerOutcome for a call that its handler has ended. If its client has left,
-// the call is abandoned, whatever its code.
+// the call is abandoned, whatever its code, and after its deadline it is a timeout.
 func OutcomeOnServer(ctx context.Context, c Code) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)
