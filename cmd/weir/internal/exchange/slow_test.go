@@ -196,25 +196,30 @@ func TestFilesHaveNoName(t *testing.T) {
 	}
 }
 
+// The proxy asks for a body to read it, whether there is room for the body or not.
 func TestExpectIsAnsweredByTheProxy(t *testing.T) {
-	for _, framing := range []string{"Content-Length: 4\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"} {
-		rg := newRig(t, 10, false, echo, nil)
-		conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n" + framing)
-		rg.answer(answers, 100)
-		if n := rg.inFlight(); n != 0 {
-			t.Errorf("%d in flight before the body", n)
-		}
-		body := "body"
-		if strings.HasPrefix(framing, "T") {
-			body = "4\r\nbody\r\n0\r\n\r\n"
-		}
-		fmt.Fprint(conn, body)
-		res, err := http.ReadResponse(answers, nil)
-		if err != nil || res.Header.Get("Got-Expect") != "" {
-			t.Fatal(res, err)
-		}
-		if got, _ := io.ReadAll(res.Body); string(got) != "body" {
-			t.Errorf("%q", got)
+	for framing, body := range map[string]string{
+		"Content-Length: 4\r\n\r\n":          "body",
+		"Transfer-Encoding: chunked\r\n\r\n": "4\r\nbody\r\n0\r\n\r\n",
+	} {
+		for name, change := range map[string]func(*config.Config, *config.Route){
+			"in memory": nil,
+			"no room":   func(c *config.Config, _ *config.Route) { c.Buffers.Request, c.Buffers.Store = 0, 1 },
+		} {
+			rg := newRig(t, 10, false, echo, change)
+			conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n" + framing)
+			rg.answer(answers, 100)
+			if n := rg.inFlight(); n != 0 {
+				t.Errorf("%s: %d in flight before the body", name, n)
+			}
+			must.Have(io.WriteString(conn, body))(t)
+			res := rg.answer(answers, http.StatusOK)
+			if expects := res.Header.Get("Got-Expect"); expects != "" {
+				t.Errorf("%s: the upstream got Expect: %s", name, expects)
+			}
+			if got, _ := io.ReadAll(res.Body); string(got) != "body" {
+				t.Errorf("%s: %q", name, got)
+			}
 		}
 	}
 }

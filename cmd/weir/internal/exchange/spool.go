@@ -65,7 +65,7 @@ func (x *exchange) spool() (stream bool, err error) {
 			} else {
 				b.rest = io.MultiReader(last, b.rest)
 			}
-			stream, err = true, nil
+			stream, err, b.asked = true, nil, true
 			break
 		}
 		err = b.came(err)
