@@ -71,7 +71,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 func runOn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if i := slices.IndexFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }); i >= 0 { // Kong would change it
-		return usageError{fmt.Errorf("argument %d, %q, is no UTF-8: want text; other bytes can be a payload of weir enqueue on the standard input", i+1, args[i])}
+		return usageError{fmt.Errorf("argument %d, %q, is no UTF-8: want UTF-8; weir enqueue takes any bytes on the standard input", i+1, args[i])}
 	}
 	done := false
 	parser, err := newParser(stdout, stderr, func(int) { done = true })

@@ -73,7 +73,7 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"work", "--stream", "a", "--"}, want: `no command: want one after --, as in weir work --stream mails -- ./send-mail`},
 		{args: []string{"work", "--stream", "a", "--law", "vegas", "--", "true"}, want: `unknown flag --law: see weir work --help`},
 		{args: []string{"work", "--stream", "a", "--nats", "b", "--embedded", "c", "--", "true"}, want: `--nats and --embedded can't be used together`},
-		{args: []string{"enqueue", "--stream", "a", "b\xff"}, want: `argument 4, "b\xff", is no UTF-8: want text; other bytes can be a payload of weir enqueue on the standard input`},
+		{args: []string{"enqueue", "--stream", "a", "b\xff"}, want: `argument 4, "b\xff", is no UTF-8: want UTF-8; weir enqueue takes any bytes on the standard input`},
 		{args: []string{"enqueue", "--stream", "a", "--lines", "b"}, want: `--lines and payloads: want either of them`},
 		{args: []string{"jobs", "requeue", "--stream", "a"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},
 		{args: []string{"jobs", "requeue", "--stream", "a", "--all", "7"}, want: `want either the dead letters to requeue, as weir jobs lists them, or --all`},

@@ -30,7 +30,7 @@ func (x *exchange) fail(err error) {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
 		x.fault(err)
 		x.answer(http.StatusGatewayTimeout)
-	case body != nil && x.shared.life.Err() == nil:
+	case body != nil && x.shared.life.Err() == nil: // otherwise the proxy has ended the read
 		x.answer(weirhttp.BodyStatus(x.in.Context(), body))
 	case errors.Is(err, errClientLeft), errors.Is(cause, errClientLeft):
 		x.answer(statusClientLeft)
