@@ -162,7 +162,7 @@ func TestMaxBody(t *testing.T) {
 }
 
 // The end of a body that is too long is found on the goroutine of a transport, which must not
-// change the header of the response: the race detector sees it every time.
+// change the header of the response: the race detector sees most such changes.
 func TestMaxBodyBesideInformationalResponses(t *testing.T) {
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.CopyN(io.Discard, r.Body, 5)
