@@ -219,8 +219,8 @@ func TestLongID(t *testing.T) {
 	must.Do(t, local.Close())
 	w := begin(t, script(at, "true"))
 	jobs := handover.Request{Jobs: &handover.Jobs{Queue: at, Limit: 10}}
-	must.Happen(t, "the job is a dead letter", func() bool { return strings.Contains(said(t, jobs, ""), " 1 dead letter\n") })
-	if got := said(t, jobs, ""); !strings.Contains(got, `"xxx`) || len(got) > 1000 {
+	must.Happen(t, "the job is a dead letter", func() bool { return strings.Contains(w.notes.String(), " is a dead letter: ") })
+	if got := said(t, jobs, ""); !strings.Contains(got, `"xxx`) || !strings.Contains(got, " 1 dead letter\n") || len(got) > 1000 {
 		t.Errorf("%d bytes: %.1000s", len(got), got)
 	}
 	w.stop(t)
