@@ -66,7 +66,7 @@ func (t template) cut(line string) (cells []string, problem string) {
 	}
 	if rest != "" {
 		return nil, fmt.Sprintf(
-			"goes on with %.60q: want the whole format of the log, as in 'combined $request_time'", rest)
+			"goes on with %q: want the whole format of the log, as in 'combined $request_time'", shortened(rest))
 	}
 	return cells, ""
 }

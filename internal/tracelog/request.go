@@ -38,8 +38,8 @@ func (p *logParser) foreign() string {
 	case inAccessLog.MatchString(p.first):
 		want = "the format of the access log, such as 'combined $request_time', and which column is service"
 	}
-	return fmt.Sprintf("is %.60q: want arrival,service[,class], such as 0.5,35ms, or to be told %s",
-		strings.TrimRight(p.first, "\r"), want)
+	return fmt.Sprintf("is %q: want arrival,service[,class], such as 0.5,35ms, or to be told %s",
+		shortened(strings.TrimRight(p.first, "\r")), want)
 }
 
 // misfit returns the problem with the number of columns of a row.
@@ -65,8 +65,8 @@ func (p *logParser) request(cells []string, line int) {
 	case p.early.line == 0:
 		p.dates, p.early, p.late = at.date, seen{at.ns, line}, seen{at.ns, line}
 	case at.date != p.dates:
-		p.add(line, p.arrival.label, fmt.Sprintf("is %.60q, and those before %s: want all of them alike",
-			p.arrival.text(cells), kindOfStamp[p.dates]))
+		p.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
+			shortened(p.arrival.text(cells)), kindOfStamp[p.dates]))
 	}
 	work, problem := parseTime(p.service.text(cells), false)
 	if problem != "" {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 )
 
 // A source is the column of a value.
@@ -100,17 +99,21 @@ const (
 func shown(names []string) string {
 	var list []string
 	for _, name := range names[:min(len(names), mostShown)] {
-		quoted := fmt.Sprintf("%.*q", longestShown, name) // a file of another kind has control characters
-		text := quoted[1 : len(quoted)-1]
-		if utf8.RuneCountInString(name) > longestShown {
-			text += "..."
-		}
-		list = append(list, text)
+		quoted := strconv.Quote(shortened(name)) // a file of another kind has control characters
+		list = append(list, quoted[1:len(quoted)-1])
 	}
 	if more := len(names) - len(list); more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(list, ", ")
+}
+
+// shortened returns as much of a text as an error shows.
+func shortened(text string) string {
+	if begin := fmt.Sprintf("%.*s", longestShown, text); len(begin) < len(text) {
+		return begin + "..."
+	}
+	return text
 }
 
 // text returns the value of a row, in seconds if it is a number.

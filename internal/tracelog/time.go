@@ -68,7 +68,7 @@ func (s *stamps) parse(text string) (at stamp, problem string) {
 	if t, ok := s.date(text); ok {
 		return stamp{t.UnixNano(), true}, ""
 	}
-	return at, fmt.Sprintf("is %.60q: want %s", text, wantStamp)
+	return at, fmt.Sprintf("is %q: want %s", shortened(text), wantStamp)
 }
 
 // epoch reads a number of seconds, ms, us or ns since 1970. Integers are exact.
@@ -116,7 +116,7 @@ func parseTime(text string, zero bool) (d time.Duration, problem string) {
 		d, err = time.Duration(math.Round(mul(seconds, 1e9))), nil
 	}
 	if err != nil {
-		return 0, fmt.Sprintf("is %.60q: want seconds, or a time with a unit such as 35ms, %s", text, rangeOfTime(zero))
+		return 0, fmt.Sprintf("is %q: want seconds, or a time with a unit such as 35ms, %s", shortened(text), rangeOfTime(zero))
 	}
 	return d, timeProblem(d, zero)
 }
