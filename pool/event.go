@@ -82,7 +82,7 @@ func (e Event) text() string {
 func Report(ctx context.Context, value any) {
 	ctx = cmp.Or(ctx, context.Background())
 	if it, ok := ctx.Value(itemKey{}).(*item); ok {
-		it.run.report(ctx, it, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()})
+		it.run.report(ctx, it, value)
 	}
 }
 

@@ -34,8 +34,9 @@ func (r *run) read(spare []Event) (p page) {
 	return p
 }
 
-// report adds an event of an item once there is room, while the item runs.
-func (r *run) report(ctx context.Context, it *item, e Event) {
+// report adds a Progress event of an item once there is room, while the item runs.
+func (r *run) report(ctx context.Context, it *item, value any) {
+	e := Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempts()}
 	for {
 		var space chan struct{}
 		r.update(func(b *board, m moment, fx *effects) {
